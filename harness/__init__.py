@@ -1,0 +1,1 @@
+"""Compares Optuna samplers, study against study, on tabular benchmarks."""

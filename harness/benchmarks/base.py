@@ -1,0 +1,123 @@
+"""A benchmark whose every configuration has been evaluated once and for all.
+
+Notations:
+    row: index of a configuration in the table, 0 .. n_configurations - 1. Results speak of rows.
+    values: float64 array of shape (n_configurations,), what a study optimises, in the unit of
+        the benchmark (percent for accuracies).
+    proxies: frame of shape (n_configurations, n_proxies), cheap numbers known beforehand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import field
+from functools import cached_property
+import hashlib
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import optuna
+from optuna.distributions import BaseDistribution
+from optuna.distributions import CategoricalDistribution
+from optuna.study import StudyDirection
+import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class TabularBenchmark:
+    """A finite objective, with the interface of ``optunahub.benchmarks.BaseProblem``.
+
+    An instance can be passed to ``study.optimize`` as it is.
+
+    Attributes:
+        name: Name of the benchmark, e.g. ``"nasbench201"``.
+        dataset: Name of the data set, e.g. ``"cifar10"``.
+        source: Where the values and proxies come from, e.g. ``"package"``.
+        parameters: Frame of shape (n_configurations, n_parameters), one configuration a row.
+        values: Array of shape (n_configurations,), the objective; larger is better.
+        proxies: Frame of shape (n_configurations, n_proxies).
+        notes: What a reader must know about the origin of the numbers, a sentence each.
+        choices: Choices of each parameter in an order of their own; by default, or for a
+            parameter that is not named, in order of first appearance in the table.
+        metric: Name of the objective and its unit, e.g. ``"validation accuracy (%)"``.
+    """
+
+    name: str
+    dataset: str
+    source: str
+    parameters: pd.DataFrame
+    values: npt.NDArray[np.float64]
+    proxies: pd.DataFrame
+    notes: tuple[str, ...] = ()
+    choices: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    metric: str = "value"
+
+    @cached_property
+    def search_space(self) -> dict[str, BaseDistribution]:
+        """Distribution of each parameter, in the order of ``choices``."""
+        return {
+            str(name): CategoricalDistribution(
+                self.choices.get(str(name)) or self.parameters[name].unique().tolist()
+            )
+            for name in self.parameters.columns
+        }
+
+    @property
+    def directions(self) -> list[StudyDirection]:
+        """Every table here is maximised."""
+        return [StudyDirection.MAXIMIZE]
+
+    @property
+    def optimum(self) -> float:
+        """Largest value of the table."""
+        return float(self.values.max())
+
+    @cached_property
+    def _rows(self) -> dict[tuple[Any, ...], int]:
+        rows = self.parameters.itertuples(index=False, name=None)
+        return {configuration: row for row, configuration in enumerate(rows)}
+
+    def row(self, params: Mapping[str, Any]) -> int:
+        """Row of a configuration.
+
+        Raises:
+            KeyError: If the table does not hold the configuration.
+        """
+        key = tuple(params[name] for name in self.parameters.columns)
+        try:
+            return self._rows[key]
+        except KeyError:
+            raise KeyError(f"{dict(params)} is not in the table of {self.name}.") from None
+
+    def evaluate(self, params: Mapping[str, Any]) -> float:
+        """Value of a configuration."""
+        return float(self.values[self.row(params)])
+
+    def __call__(self, trial: optuna.Trial) -> float:
+        """Objective for ``study.optimize``."""
+        return self.evaluate(self.suggest(trial))
+
+    def suggest(self, trial: optuna.Trial) -> dict[str, Any]:
+        """Let the study's sampler choose a configuration."""
+        return {
+            name: trial.suggest_categorical(name, distribution.choices)
+            for name, distribution in self.search_space.items()
+            if isinstance(distribution, CategoricalDistribution)
+        }
+
+    def top(self, n: int) -> npt.NDArray[np.intp]:
+        """Rows of the ``n`` best: the first of a stable descending sort in table order."""
+        return np.argsort(-self.values, kind="stable")[:n]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of parameters, values and proxies, in hexadecimal."""
+        digest = hashlib.sha256()
+        for frame in (self.parameters, self.proxies):
+            digest.update(repr(list(frame.columns)).encode())
+            digest.update(pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes())
+        digest.update(self.values.tobytes())
+        return digest.hexdigest()[:16]
