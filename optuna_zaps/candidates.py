@@ -1,0 +1,239 @@
+"""The finite set of configurations that a search chooses from (paper, Section 3: the space A).
+
+Notations:
+    codes: int array of shape (n_candidates, n_parameters); ``codes[i, j]`` is the position of
+        candidate ``i``'s value among the choices of parameter ``j``.
+    encoding: float32 array of shape (n_candidates, n_features), the structure e(a) of
+        Section 3.4: one-hot for unordered parameters, the position scaled to [0, 1] for ordered
+        ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from collections.abc import Mapping
+from collections.abc import Sequence
+from functools import cached_property
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+
+MAX_CANDIDATES = 2**18
+"""Largest space that is enumerated, in configurations (an 8 MiB table of 32-byte rows)."""
+
+_NAN = object()
+
+
+class CandidateSet:
+    """Configurations by index, and the way back from parameters to the index.
+
+    Args:
+        choices:
+            The possible values of each parameter, in the order that ``codes`` refers to.
+        codes:
+            Array of shape (n_candidates, n_parameters) of positions in ``choices``.
+        ordered:
+            Names of parameters whose choices are numbers in increasing order, encoded as one
+            numeric feature each. The others are encoded one-hot.
+
+    Raises:
+        ValueError: If two candidates are the same configuration, or there is none.
+    """
+
+    def __init__(
+        self,
+        choices: Mapping[str, Sequence[Any]],
+        codes: npt.NDArray[np.integer[Any]],
+        *,
+        ordered: Collection[str] = (),
+    ) -> None:
+        self.choices = {name: tuple(values) for name, values in choices.items()}
+        self.codes = np.ascontiguousarray(codes, dtype=np.intp)
+        self.ordered = frozenset(ordered)
+        assert self.codes.ndim == 2
+        assert self.codes.shape[1] == len(self.choices)
+        if len(self.codes) == 0:
+            raise ValueError("There must be at least one candidate, but got none.")
+        self._positions = {
+            name: {choice_key(value): position for position, value in enumerate(values)}
+            for name, values in self.choices.items()
+        }
+        if len(self._index) != len(self.codes):
+            first = self.params(self._first_duplicate())
+            raise ValueError(
+                f"Every configuration must occur once, but {first} occurs again "
+                f"({len(self.codes) - len(self._index)} duplicates in all)."
+            )
+
+    @classmethod
+    def grid(
+        cls, choices: Mapping[str, Sequence[Any]], *, ordered: Collection[str] = ()
+    ) -> CandidateSet:
+        """All combinations of the choices, the last parameter varying fastest."""
+        sizes = [len(values) for values in choices.values()]
+        codes = np.indices(sizes, dtype=np.intp).reshape(len(sizes), -1).T
+        return cls(choices, codes, ordered=ordered)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: pd.DataFrame,
+        choices: Mapping[str, Sequence[Any]] | None = None,
+        *,
+        ordered: Collection[str] = (),
+    ) -> CandidateSet:
+        """One candidate for each row of a frame whose columns are the parameters.
+
+        Args:
+            frame:
+                Frame of shape (n_candidates, n_parameters).
+            choices:
+                Possible values of each parameter. By default those that occur, in order of first
+                appearance.
+            ordered:
+                As for the class.
+
+        Raises:
+            ValueError: If a value is not among the choices, or a configuration occurs twice.
+        """
+        occurring, codes = {}, np.empty(frame.shape, dtype=np.intp)
+        for column, name in enumerate(frame.columns):
+            codes[:, column], occurring[name] = _factorized(frame[name])
+        if choices is None:
+            return cls(occurring, codes, ordered=ordered)
+        for column, (name, values) in enumerate(choices.items()):
+            positions = {choice_key(value): position for position, value in enumerate(values)}
+            translation = []
+            for code, value in enumerate(occurring[name]):
+                position = positions.get(choice_key(value))
+                if position is None:
+                    row = int((codes[:, column] == code).argmax())
+                    raise ValueError(
+                        f"Row {row} has {name}={value!r}, but the search space offers only "
+                        f"{list(values)} for {name!r}."
+                    )
+                translation.append(position)
+            codes[:, column] = np.asarray(translation)[codes[:, column]]
+        return cls(choices, codes, ordered=ordered)
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the parameters."""
+        return tuple(self.choices)
+
+    @cached_property
+    def _strides(self) -> list[int]:
+        sizes = [len(values) for values in self.choices.values()]
+        return [math.prod(sizes[column + 1 :]) for column in range(len(sizes))]
+
+    @cached_property
+    def _index(self) -> dict[int, int]:
+        """Row by the mixed-radix number that the codes spell."""
+        return {key: row for row, key in enumerate(self._keys())}
+
+    def _keys(self) -> list[int]:
+        if math.prod(len(values) for values in self.choices.values()) < 2**62:
+            return list((self.codes @ np.asarray(self._strides, dtype=np.intp)).tolist())
+        # A table over a space too large for 64 bits: Python's integers have no limit.
+        return [
+            sum(stride * code for stride, code in zip(self._strides, row, strict=True))
+            for row in self.codes.tolist()
+        ]
+
+    def _first_duplicate(self) -> int:
+        # The dictionary keeps the last row of equal ones, so a row that it maps elsewhere repeats.
+        return next(row for row, key in enumerate(self._keys()) if self._index[key] != row)
+
+    @cached_property
+    def encoding(self) -> npt.NDArray[np.float32]:
+        """Array of shape (n_candidates, n_features); see the module's notations."""
+        blocks = []
+        for column, (name, values) in enumerate(self.choices.items()):
+            code = self.codes[:, column]
+            if name in self.ordered:
+                numbers = np.asarray(values, dtype=np.float64)
+                spread = float(np.ptp(numbers)) or 1.0
+                blocks.append(((numbers[code] - numbers.min()) / spread)[:, np.newaxis])
+            else:
+                blocks.append(code[:, np.newaxis] == np.arange(len(values)))
+        return np.asarray(np.hstack(blocks), dtype=np.float32)
+
+    def params(self, candidate: int) -> dict[str, Any]:
+        """Parameters of a candidate."""
+        return {
+            name: values[code]
+            for (name, values), code in zip(
+                self.choices.items(), self.codes[candidate].tolist(), strict=True
+            )
+        }
+
+    def index(self, params: Mapping[str, Any]) -> int | None:
+        """Candidate with these parameters; further parameters are ignored.
+
+        Returns:
+            ``None`` if a parameter is missing or no candidate has these values.
+        """
+        key = 0
+        for name, stride in zip(self.choices, self._strides, strict=True):
+            if name not in params:
+                return None
+            position = self._position(name, params[name])
+            if position is None:
+                return None
+            key += stride * position
+        return self._index.get(key)
+
+    def matching(self, fixed: Mapping[str, Any]) -> npt.NDArray[np.bool_]:
+        """Mask of shape (n_candidates,) of the candidates that have the fixed values."""
+        mask = np.ones(len(self), dtype=np.bool_)
+        for column, name in enumerate(self.choices):
+            if name in fixed:
+                position = self._position(name, fixed[name])
+                mask &= self.codes[:, column] == (-1 if position is None else position)
+        return mask
+
+    def frame(self, candidates: npt.NDArray[np.intp] | None = None) -> pd.DataFrame:
+        """Parameters as a frame, one row per candidate, all of them by default."""
+        codes = self.codes if candidates is None else self.codes[candidates]
+        return pd.DataFrame(
+            {
+                name: pd.Series([values[code] for code in codes[:, column].tolist()], dtype=object)
+                for column, (name, values) in enumerate(self.choices.items())
+            }
+        )
+
+    def _position(self, name: str, value: Any) -> int | None:
+        try:
+            position = self._positions[name].get(choice_key(value))
+        except TypeError:  # an unhashable value is no choice of ours
+            return None
+        if position is None and name in self.ordered:
+            # A float on a grid reaches us rounded in more than one way: low + k * step.
+            close = np.isclose(np.asarray(self.choices[name], dtype=np.float64), value, atol=1e-12)
+            return int(close.argmax()) if close.any() else None
+        return position
+
+
+def choice_key(value: Any) -> Any:
+    """Hashable stand-in that equals itself for NaN, as Optuna compares choices."""
+    return _NAN if isinstance(value, float) and math.isnan(value) else value
+
+
+def _factorized(column: pd.Series[Any]) -> tuple[npt.NDArray[np.intp], tuple[Any, ...]]:
+    """Codes and distinct values, in order of first appearance.
+
+    Values are Python scalars; a missing one in a column that is not of floats is ``None``.
+    """
+    codes, values = pd.factorize(column.to_numpy(dtype=object), use_na_sentinel=False)
+    missing = math.nan if pd.api.types.is_float_dtype(column.dtype) else None
+    return codes, tuple(
+        missing if pd.isna(value) else value.item() if isinstance(value, np.generic) else value
+        for value in values
+    )

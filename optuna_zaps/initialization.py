@@ -1,0 +1,144 @@
+"""Hybrid K-means initialisation (Section 3.2).
+
+Notations:
+    ranks: float array of shape (n_candidates, n_proxies), ranks in [0, 1] of the proxies that
+        seed the search.
+    plan: int array of shape (n_points,), candidates in the order in which to evaluate them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+import warnings
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import ThreadpoolController
+
+
+@dataclass(frozen=True)
+class InitializationSettings:
+    """Settings of the initialisation; the defaults are the paper's (Section 4.3).
+
+    Attributes:
+        top_fraction: Share of the candidates, by mean rank, that the exploitation phase clusters.
+        n_restarts: Restarts of K-means.
+        max_iterations: Iterations of each restart.
+        max_points: Most candidates that K-means looks at; of more it sees a random sample of this
+            size, so that its time does not grow with the space. Not in the paper.
+    """
+
+    top_fraction: float = 0.3
+    n_restarts: int = 3
+    max_iterations: int = 100
+    max_points: int = 8192
+
+    def __post_init__(self) -> None:
+        if not 0 < self.top_fraction <= 1:
+            raise ValueError(f"top_fraction must lie in (0, 1], but got {self.top_fraction}.")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which candidates to evaluate before there is a model.
+
+    Attributes:
+        candidates: Array of shape (n_points,), distinct, in order of evaluation.
+        phases: What each of them is for, ``"exploitation"``, ``"coverage"`` or ``"random"``.
+    """
+
+    candidates: npt.NDArray[np.intp]
+    phases: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.candidates)
+
+
+def random_plan(n_candidates: int, n_points: int, rng: np.random.Generator) -> Plan:
+    """Uniform without replacement: the start where no proxy is known."""
+    chosen = rng.permutation(n_candidates)[:n_points]
+    return Plan(chosen.astype(np.intp), ("random",) * len(chosen))
+
+
+def hybrid_kmeans(
+    ranks: npt.NDArray[np.float64],
+    n_points: int,
+    rng: np.random.Generator,
+    settings: InitializationSettings | None = None,
+) -> Plan:
+    """Spread half of the points over the top of the proxies, the other half over everything.
+
+    Args:
+        ranks: See the module's notations.
+        n_points: n_0, the number of points to choose; at most n_candidates are.
+        rng: Seeds K-means and breaks ties between equally near candidates.
+        settings: The paper's by default.
+
+    Returns:
+        A plan in which the two phases alternate, so that it may be cut anywhere.
+    """
+    settings = settings or InitializationSettings()
+    n_points = min(n_points, len(ranks))
+    # The order of the table must not decide between candidates at the same place.
+    shuffled = rng.permutation(len(ranks))
+    score = ranks[shuffled].mean(axis=1)
+    n_top = max(1, round(settings.top_fraction * len(ranks)))
+    in_top = np.zeros(len(ranks), dtype=np.bool_)
+    in_top[shuffled[np.argsort(-score, kind="stable")[:n_top]]] = True
+    top = shuffled[in_top[shuffled]]
+
+    exploitation = _spread(ranks, top, min(n_points // 2, n_top), rng, settings)
+    rest = shuffled[~np.isin(shuffled, exploitation)]
+    coverage = _spread(ranks, rest, n_points - len(exploitation), rng, settings)
+
+    order = np.argsort(
+        np.concatenate([np.arange(len(exploitation)) + 0.25, np.arange(len(coverage)) + 0.5]),
+        kind="stable",
+    )
+    phases = ("exploitation",) * len(exploitation) + ("coverage",) * len(coverage)
+    return Plan(
+        np.concatenate([exploitation, coverage])[order], tuple(phases[i] for i in order.tolist())
+    )
+
+
+@cache
+def _threadpools() -> ThreadpoolController:
+    """Made once: it looks through every library that the process has loaded."""
+    return ThreadpoolController()
+
+
+def _spread(
+    ranks: npt.NDArray[np.float64],
+    pool: npt.NDArray[np.intp],
+    n_points: int,
+    rng: np.random.Generator,
+    settings: InitializationSettings,
+) -> npt.NDArray[np.intp]:
+    """The candidate of the pool nearest to each K-means centroid, none twice."""
+    if n_points == 0:
+        return np.empty(0, dtype=np.intp)
+    points = ranks[pool].astype(np.float32)  # ranks need no more, and it halves the time
+    kmeans = KMeans(
+        n_clusters=n_points,
+        n_init=settings.n_restarts,
+        max_iter=settings.max_iterations,
+        random_state=int(rng.integers(2**31)),
+    )
+    # One thread: sums over threads differ in the last bit from machine to machine.
+    with _threadpools().limit(limits=1), warnings.catch_warnings():
+        # Fewer distinct points than clusters leave empty ones, whose centroids still serve here.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        # Deviation: the paper clusters every point. The pool is shuffled: its head is a sample.
+        centroids = kmeans.fit(points[: max(settings.max_points, n_points)]).cluster_centers_
+    chosen = np.empty(n_points, dtype=np.intp)
+    free = np.ones(len(pool), dtype=np.bool_)
+    for i, centroid in enumerate(centroids):
+        distance = np.square(points - centroid).sum(axis=1)
+        distance[~free] = np.inf
+        nearest = int(distance.argmin())
+        free[nearest] = False
+        chosen[i] = pool[nearest]
+    return chosen

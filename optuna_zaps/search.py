@@ -1,0 +1,388 @@
+"""The active loop (Algorithm 3): observations in, next candidate out.
+
+Knows no study and no storage. A search keeps nothing that cannot be rebuilt: the same candidates,
+proxies, history and seed give the same proposal in any process, however often it was asked.
+
+Notations:
+    labels: float64 array of shape (n_labelled,), finite, larger is better.
+    features: float32 array of shape (n_candidates, n_proxies + n_encoding), phi(a) = [r(a); e(a)]
+        for every proxy; a fit selects columns of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import field
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from optuna_zaps._random import stream
+from optuna_zaps.acquisition import descending
+from optuna_zaps.acquisition import upper_confidence_bound
+from optuna_zaps.candidates import CandidateSet
+from optuna_zaps.initialization import InitializationSettings
+from optuna_zaps.initialization import Plan
+from optuna_zaps.initialization import hybrid_kmeans
+from optuna_zaps.initialization import random_plan
+from optuna_zaps.proxies import ProxyTable
+from optuna_zaps.selection import ReselectionSettings
+from optuna_zaps.selection import consensus_subset
+from optuna_zaps.selection import reselect
+from optuna_zaps.surrogates import FeatureLayout
+from optuna_zaps.surrogates import SurrogateFactory
+
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.intp]
+
+MIN_LABELS = 2
+"""Below this many labels there is nothing to fit."""
+
+
+class Schedule(Protocol):
+    """When the search fits."""
+
+    @property
+    def n_startup(self) -> int:
+        """Number of evaluations planned before there is a model."""
+
+    def training_size(self, n_labelled: int) -> int:
+        """How many of the labels, oldest first, the model in force was fitted on."""
+
+
+@dataclass(frozen=True)
+class BudgetSchedule:
+    """The paper's: the budget is known and spent in few large batches (Alg. 3, lines 2 and 4).
+
+    Attributes:
+        budget: Number B of evaluations.
+        iterations: Number T of fits.
+        n_startup: n_0 = max(10, B // 4) unless given.
+    """
+
+    budget: int
+    iterations: int = 2
+    n_startup: int = -1
+
+    def __post_init__(self) -> None:
+        if self.budget < 10:
+            raise ValueError(f"budget must be at least 10, but got {self.budget}.")
+        if self.iterations < 1:
+            raise ValueError(f"iterations must be at least 1, but got {self.iterations}.")
+        if self.n_startup < 0:
+            object.__setattr__(self, "n_startup", max(10, self.budget // 4))
+
+    @property
+    def batch(self) -> int:
+        """Evaluations per fit, b = max(1, (B - n_0) // T)."""
+        return max(1, (self.budget - self.n_startup) // self.iterations)
+
+    def training_size(self, n_labelled: int) -> int:
+        """As in :class:`Schedule`."""
+        if n_labelled <= self.n_startup:
+            return n_labelled
+        n_batches = (n_labelled - self.n_startup) // self.batch
+        if n_labelled < self.budget:
+            # Deviation: the paper leaves up to T - 1 evaluations unspent; they go to the last
+            # batch, and a study that outlives its budget goes on in batches.
+            n_batches = min(n_batches, self.iterations - 1)
+        return self.n_startup + n_batches * self.batch
+
+
+@dataclass(frozen=True)
+class AnytimeSchedule:
+    """For an unknown budget: a short start, then a fit whenever the labels have grown enough.
+
+    Not in the paper, where two fits are all there are.
+
+    Attributes:
+        n_startup: Number of evaluations planned before there is a model.
+        growth: Relative growth of the labelled set from one fit to the next.
+    """
+
+    n_startup: int = 20
+    growth: float = 0.1
+
+    def __post_init__(self) -> None:
+        if self.n_startup < 0:
+            raise ValueError(f"n_startup must not be negative, but got {self.n_startup}.")
+        if self.growth <= 0:
+            raise ValueError(f"growth must be positive, but got {self.growth}.")
+
+    def training_size(self, n_labelled: int) -> int:
+        """As in :class:`Schedule`."""
+        if n_labelled <= self.n_startup:
+            return n_labelled
+        size = self.n_startup
+        while (following := size + max(1, int(size * self.growth))) <= n_labelled:
+            size = following
+        return size
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """Hyper-parameters of a search; the defaults are the paper's (Section 4.3).
+
+    Attributes:
+        beta: Exploration weight of the upper confidence bound.
+        initialization: Settings of the hybrid K-means.
+        reselection: Settings of the bootstrapped re-selection.
+    """
+
+    beta: float = 0.5
+    initialization: InitializationSettings = field(default_factory=InitializationSettings)
+    reselection: ReselectionSettings = field(default_factory=ReselectionSettings)
+
+
+@dataclass(frozen=True)
+class History:
+    """What is known when a candidate is asked for.
+
+    Attributes:
+        labelled: Distinct candidates with a label, oldest first, shape (n_labelled,).
+        labels: Their labels, finite, larger is better, shape (n_labelled,).
+        unavailable: Mask of shape (n_candidates,) of those not to be proposed: evaluated, failed
+            or being evaluated.
+    """
+
+    labelled: IntArray
+    labels: FloatArray
+    unavailable: npt.NDArray[np.bool_]
+
+    def __post_init__(self) -> None:
+        assert self.labelled.shape == self.labels.shape
+        assert np.all(np.isfinite(self.labels))
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A candidate, and why it was chosen.
+
+    Attributes:
+        candidate: Index of the candidate.
+        phase: ``"exploitation"``, ``"coverage"``, ``"random"`` or ``"model"``.
+        mean: Predicted label, ``None`` before there is a model.
+        std: Predicted dispersion, as ``mean``.
+        acquisition: Upper confidence bound, as ``mean``.
+        proxies: Names of the proxies that the model was given.
+    """
+
+    candidate: int
+    phase: str
+    mean: float | None = None
+    std: float | None = None
+    acquisition: float | None = None
+    proxies: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """All candidates, best predicted first.
+
+    Attributes:
+        candidates: Shape (n_candidates,).
+        mean: Predicted label of each, in this order.
+        std: Predicted dispersion of each, in this order.
+    """
+
+    candidates: IntArray
+    mean: FloatArray
+    std: FloatArray
+
+
+@dataclass(frozen=True)
+class _Model:
+    mean: FloatArray
+    std: FloatArray
+    acquisition: FloatArray
+    order: IntArray
+    proxies: tuple[str, ...]
+
+
+class ZAPSSearch:
+    """Algorithm 3 over a candidate set.
+
+    Args:
+        candidates:
+            What there is to choose from.
+        proxies:
+            Proxies of the candidates, or ``None`` to search by structure alone.
+        surrogate:
+            Factory of the model.
+        schedule:
+            When to fit.
+        seed:
+            Everything random depends on it and on the history, nothing else.
+        initial_proxies:
+            Names of the proxies that seed the initialisation (Pi_init). By default
+            :func:`~optuna_zaps.selection.consensus_subset` chooses six without labels.
+        settings:
+            The paper's by default.
+
+    Raises:
+        ValueError: If an initial proxy is unknown.
+    """
+
+    def __init__(
+        self,
+        candidates: CandidateSet,
+        proxies: ProxyTable | None,
+        *,
+        surrogate: SurrogateFactory,
+        schedule: Schedule,
+        seed: int,
+        initial_proxies: Sequence[str] | None = None,
+        settings: SearchSettings | None = None,
+    ) -> None:
+        self.candidates = candidates
+        self.proxies = proxies if proxies is not None and proxies.names else None
+        self.schedule = schedule
+        self.settings = settings or SearchSettings()
+        self._surrogate = surrogate
+        self._seed = seed
+        self._initial = self._initial_columns(initial_proxies)
+        self._model_key: tuple[bytes, bytes] | None = None
+        self._model: _Model | None = None
+
+    @property
+    def initial_proxies(self) -> tuple[str, ...]:
+        """Names of the proxies that seed the initialisation."""
+        return self._names(self._initial)
+
+    @property
+    def active_proxies(self) -> tuple[str, ...]:
+        """Names of the proxies that the latest model was given, the most voted first."""
+        return self.initial_proxies if self._model is None else self._model.proxies
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The initial evaluations (Alg. 3, line 3), addressed by trial number."""
+        rng = stream(self._seed, "initialization")
+        n_points = self.schedule.n_startup
+        if self.proxies is None:
+            return random_plan(len(self.candidates), n_points, rng)
+        ranks = self.proxies.ranks[:, self._initial]
+        return hybrid_kmeans(ranks, n_points, rng, self.settings.initialization)
+
+    def propose(
+        self,
+        history: History,
+        number: int,
+        allowed: npt.NDArray[np.bool_] | None = None,
+    ) -> Proposal | None:
+        """Name the next candidate.
+
+        Args:
+            history: What is known.
+            number: Number of the trial, which addresses the plan of the initial evaluations.
+            allowed: Mask of shape (n_candidates,) of those that may be proposed; all by default.
+
+        Returns:
+            ``None`` if every allowed candidate is unavailable.
+        """
+        free = ~history.unavailable if allowed is None else allowed & ~history.unavailable
+        if not free.any():
+            return None
+        if number < self.schedule.n_startup:
+            planned = self._planned(number, free)
+            if planned is not None:
+                return planned
+        if len(history.labelled) < MIN_LABELS:
+            order = stream(self._seed, "random", number).permutation(len(free))
+            return Proposal(_first(order, free), "random")
+        model = self._fitted(history, self.schedule.training_size(len(history.labelled)))
+        best = _first(model.order, free)  # Alg. 3, line 8
+        return Proposal(
+            best,
+            "model",
+            mean=float(model.mean[best]),
+            std=float(model.std[best]),
+            acquisition=float(model.acquisition[best]),
+            proxies=model.proxies,
+        )
+
+    def rank(self, history: History) -> Ranking:
+        """Rank every candidate after a fit on all labels (Alg. 3, lines 11 and 12).
+
+        Raises:
+            ValueError: If there are fewer than two labels.
+        """
+        if len(history.labelled) < MIN_LABELS:
+            raise ValueError(
+                f"A ranking needs at least {MIN_LABELS} configurations with a finite value, but "
+                f"got {len(history.labelled)}."
+            )
+        n_labelled = len(history.labelled)
+        model = self._fitted(history, n_labelled)
+        order = descending(model.mean, stream(self._seed, "rank", n_labelled))
+        return Ranking(order, model.mean[order], model.std[order])
+
+    @cached_property
+    def _features(self) -> npt.NDArray[np.float32]:
+        ranks = [] if self.proxies is None else [self.proxies.ranks.astype(np.float32)]
+        # Columns next to each other in memory, since a fit selects columns.
+        return np.asfortranarray(np.hstack([*ranks, self.candidates.encoding]))
+
+    def _fitted(self, history: History, size: int) -> _Model:
+        size = max(size, MIN_LABELS)
+        labelled, labels = history.labelled[:size], history.labels[:size]
+        key = (labelled.tobytes(), labels.tobytes())
+        if self._model is None or key != self._model_key:
+            self._model, self._model_key = self._fit(labelled, labels), key
+        return self._model
+
+    def _fit(self, labelled: IntArray, labels: FloatArray) -> _Model:
+        n_labelled = len(labelled)
+        active = np.empty(0, dtype=np.intp)
+        n_proxies = 0
+        if self.proxies is not None:
+            rng = stream(self._seed, "reselection", n_labelled)
+            ranks = self.proxies.ranks
+            active = reselect(ranks[labelled], labels, rng, self.settings.reselection)
+            n_proxies = ranks.shape[1]
+        encoding = np.arange(n_proxies, self._features.shape[1])
+        features = self._features[:, np.concatenate([np.sort(active), encoding])]
+        surrogate = self._surrogate(
+            FeatureLayout(len(active), len(encoding)), stream(self._seed, "surrogate", n_labelled)
+        )
+        surrogate.fit(features[labelled], labels)
+        mean, std = surrogate.predict(features)
+        acquisition = upper_confidence_bound(mean, std, self.settings.beta)
+        order = descending(acquisition, stream(self._seed, "ties", n_labelled))
+        return _Model(mean, std, acquisition, order, self._names(active))
+
+    def _planned(self, number: int, free: npt.NDArray[np.bool_]) -> Proposal | None:
+        """The plan's entry for a trial, or the next one whose candidate is free."""
+        for step in range(len(self.plan)):
+            entry = (number + step) % len(self.plan)
+            candidate = int(self.plan.candidates[entry])
+            if free[candidate]:
+                return Proposal(candidate, self.plan.phases[entry])
+        return None
+
+    def _initial_columns(self, names: Sequence[str] | None) -> IntArray:
+        if self.proxies is None:
+            if names:
+                raise ValueError(
+                    f"initial_proxies names {list(names)}, but there are no proxies to choose "
+                    "from."
+                )
+            return np.empty(0, dtype=np.intp)
+        if names is None:
+            return np.asarray(consensus_subset(self.proxies.ranks), dtype=np.intp)
+        if len(names) == 0:
+            raise ValueError("initial_proxies must name at least one proxy, but is empty.")
+        return self.proxies.columns(names)
+
+    def _names(self, columns: IntArray) -> tuple[str, ...]:
+        if self.proxies is None:
+            return ()
+        return tuple(self.proxies.names[column] for column in columns.tolist())
+
+
+def _first(order: IntArray, free: npt.NDArray[np.bool_]) -> int:
+    return int(order[free[order].argmax()])

@@ -1,0 +1,46 @@
+"""What the search expects of a model.
+
+Notations:
+    X: float32 array of shape (n_rows, n_features), proxy ranks first, then the encoding of the
+        parameters: phi(a) = [r(a); e(a)] of Section 3.4.
+    y: float64 array of shape (n_rows,), labels, larger is better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+
+@dataclass(frozen=True)
+class FeatureLayout:
+    """Which columns of ``X`` mean what.
+
+    Attributes:
+        n_proxies: Number of leading columns that are proxy ranks in [0, 1].
+        n_encoding: Number of columns after them that encode the parameters.
+    """
+
+    n_proxies: int
+    n_encoding: int
+
+
+class Surrogate(Protocol):
+    """A regressor with a measure of its own doubt."""
+
+    def fit(self, X: npt.NDArray[np.float32], y: npt.NDArray[np.float64]) -> None:
+        """Learn from labelled rows."""
+
+    def predict(
+        self, X: npt.NDArray[np.float32]
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Mean and dispersion, each of shape (n_rows,), in the unit of the labels."""
+
+
+SurrogateFactory: TypeAlias = Callable[[FeatureLayout, np.random.Generator], Surrogate]
+"""Makes an unfitted surrogate for features of a layout, seeded by a generator."""

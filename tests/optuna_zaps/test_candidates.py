@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import math
+
+from hypothesis import given
+from hypothesis import strategies as st
+import numpy as np
+import pandas as pd
+import pytest
+
+from optuna_zaps.candidates import CandidateSet
+
+
+def test_grid_holds_every_combination_once() -> None:
+    grid = CandidateSet.grid({"a": ["x", "y"], "b": [1, 2, 3]})
+    assert [grid.params(i) for i in range(len(grid))] == [
+        {"a": a, "b": b} for a in "xy" for b in (1, 2, 3)
+    ]
+
+
+def test_encoding_is_one_hot_and_scaled() -> None:
+    grid = CandidateSet.grid({"a": ["x", "y"], "b": [2, 4, 6]}, ordered={"b"})
+    expected = [[1, 0, 0], [1, 0, 0.5], [1, 0, 1], [0, 1, 0], [0, 1, 0.5], [0, 1, 1]]
+    np.testing.assert_array_equal(grid.encoding, np.asarray(expected, dtype=np.float32))
+
+
+def test_nasbench201_encoding_has_the_papers_30_dimensions() -> None:
+    grid = CandidateSet.grid({f"edge{i}": range(5) for i in range(6)})
+    assert grid.encoding.shape == (15_625, 30)
+    assert np.all(grid.encoding.sum(axis=1) == 6)
+
+
+@given(
+    st.dictionaries(
+        st.text("abc", min_size=1),
+        st.lists(
+            st.none() | st.booleans() | st.integers(5, 9) | st.text("xyz") | st.just(math.nan),
+            min_size=1,
+            max_size=4,
+            unique_by=repr,
+        ),
+        min_size=1,
+        max_size=3,
+    )
+)
+def test_index_inverts_params(choices: dict[str, list[object]]) -> None:
+    grid = CandidateSet.grid(choices)
+    assert [grid.index(grid.params(i)) for i in range(len(grid))] == list(range(len(grid)))
+
+
+def test_index_of_what_is_not_there() -> None:
+    grid = CandidateSet.grid({"a": ["x", "y"], "b": [1, 2]})
+    assert grid.index({"a": "x"}) is None
+    assert grid.index({"a": "x", "b": 3}) is None
+    assert grid.index({"a": ["x"], "b": 1}) is None
+    assert grid.index({"a": "y", "b": 1, "unrelated": 0}) == 2
+
+
+def test_floats_on_a_grid_are_found_however_they_were_rounded() -> None:
+    grid = CandidateSet.grid({"lr": [0.1, 0.2, 0.3]}, ordered={"lr"})
+    assert grid.index({"lr": 0.1 + 0.2}) == 2
+
+
+def test_matching() -> None:
+    grid = CandidateSet.grid({"a": ["x", "y"], "b": [1, 2]})
+    assert grid.matching({"b": 2}).tolist() == [False, True, False, True]
+    assert not grid.matching({"b": 7}).any()
+    assert grid.matching({}).all()
+
+
+def test_frame_in_any_order_of_rows_with_choices_of_its_own() -> None:
+    frame = pd.DataFrame({"op": ["conv", None, "pool"], "width": [8, 8, 16]}, dtype=object)
+    candidates = CandidateSet.from_frame(frame)
+    assert candidates.choices == {"op": ("conv", None, "pool"), "width": (8, 16)}
+    assert candidates.params(1) == {"op": None, "width": 8}
+    assert type(candidates.params(2)["width"]) is int
+
+
+def test_a_missing_string_is_none() -> None:
+    frame = pd.DataFrame({"op": pd.Series(["conv", None], dtype="str")})
+    assert CandidateSet.from_frame(frame).params(1) == {"op": None}
+
+
+def test_a_table_over_a_space_beyond_64_bits() -> None:
+    frame = pd.DataFrame([[i * j for j in range(1, 61)] for i in (1, 2, 3)], columns=range(60))
+    candidates = CandidateSet.from_frame(frame.rename(columns=str))
+    assert [candidates.index(candidates.params(i)) for i in range(3)] == [0, 1, 2]
+
+
+def test_a_repeated_configuration_is_named() -> None:
+    frame = pd.DataFrame({"a": ["x", "y", "x"], "b": ["u", "u", "u"]})
+    with pytest.raises(ValueError, match=r"\{'a': 'x', 'b': 'u'\} occurs again \(1 duplicates"):
+        CandidateSet.from_frame(frame)
+
+
+def test_a_value_outside_the_space_is_named() -> None:
+    frame = pd.DataFrame({"a": ["x", "z"]})
+    with pytest.raises(ValueError, match=r"Row 1 has a='z'.*offers only \['x', 'y'\]"):
+        CandidateSet.from_frame(frame, {"a": ["x", "y"]})
+
+
+def test_no_candidate_at_all() -> None:
+    with pytest.raises(ValueError, match="at least one candidate"):
+        CandidateSet({"a": ["x"]}, np.empty((0, 1), dtype=np.intp))

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from optuna_zaps.initialization import InitializationSettings
+from optuna_zaps.initialization import hybrid_kmeans
+from optuna_zaps.initialization import random_plan
+
+
+def uniform(n: int, p: int = 2) -> np.ndarray:
+    return np.random.default_rng(7).random((n, p))
+
+
+def test_half_of_the_points_lie_in_the_top_30_percent_by_mean_rank() -> None:
+    ranks = uniform(200)
+    plan = hybrid_kmeans(ranks, 20, np.random.default_rng(0))
+    top = set(np.argsort(-ranks.mean(axis=1))[:60].tolist())
+    exploitation = [
+        c for c, phase in zip(plan.candidates, plan.phases, strict=True) if phase == "exploitation"
+    ]
+    assert len(exploitation) == 10
+    assert set(map(int, exploitation)) <= top
+    assert len(set(plan.candidates.tolist())) == 20
+
+
+def test_phases_alternate_so_that_a_plan_can_be_cut() -> None:
+    plan = hybrid_kmeans(uniform(100), 7, np.random.default_rng(0))
+    assert plan.phases == (
+        "exploitation", "coverage", "exploitation", "coverage", "exploitation", "coverage",
+        "coverage",
+    )  # fmt: skip
+
+
+def test_centroids_of_separate_clusters_are_found() -> None:
+    centres = np.asarray([[0.05, 0.05], [0.05, 0.95], [0.95, 0.05], [0.4, 0.5]])
+    noise = np.random.default_rng(1).normal(scale=0.003, size=(4, 30, 2))
+    ranks = (centres[:, np.newaxis] + noise).reshape(-1, 2)
+    plan = hybrid_kmeans(
+        ranks, 8, np.random.default_rng(0), InitializationSettings(top_fraction=1.0)
+    )
+    for phase in ("exploitation", "coverage"):
+        chosen = plan.candidates[[p == phase for p in plan.phases]]
+        assert sorted((chosen // 30).tolist()) == [0, 1, 2, 3]
+
+
+def test_equal_candidates_are_told_apart_by_the_seed_not_by_the_table() -> None:
+    ranks = np.full((40, 2), 0.5)
+    first = {hybrid_kmeans(ranks, 2, np.random.default_rng(s)).candidates[0] for s in range(20)}
+    assert len(first) > 5
+
+
+def test_all_candidates_when_more_points_are_asked_for() -> None:
+    plan = hybrid_kmeans(uniform(6), 50, np.random.default_rng(0))
+    assert sorted(plan.candidates.tolist()) == list(range(6))
+    assert sorted(random_plan(6, 50, np.random.default_rng(0)).candidates.tolist()) == list(
+        range(6)
+    )
+
+
+def test_no_point_at_all() -> None:
+    assert len(hybrid_kmeans(uniform(6), 0, np.random.default_rng(0))) == 0
+
+
+def test_settings_are_checked_when_made() -> None:
+    with pytest.raises(ValueError, match="top_fraction must lie in"):
+        InitializationSettings(top_fraction=0.0)

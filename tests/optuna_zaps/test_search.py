@@ -1,0 +1,233 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pytest
+
+from optuna_zaps.candidates import CandidateSet
+from optuna_zaps.proxies import ProxyTable
+from optuna_zaps.search import AnytimeSchedule
+from optuna_zaps.search import BudgetSchedule
+from optuna_zaps.search import History
+from optuna_zaps.search import Schedule
+from optuna_zaps.search import ZAPSSearch
+from optuna_zaps.surrogates import SURROGATES
+from optuna_zaps.surrogates import FeatureLayout
+
+
+N_SIDE = 12
+CANDIDATES = CandidateSet.grid({"a": range(N_SIDE), "b": range(N_SIDE)})
+VALUES = (CANDIDATES.codes[:, 0] * 1.0 + CANDIDATES.codes[:, 1] ** 2).astype(float)
+PROXIES = ProxyTable(
+    pd.DataFrame(
+        {
+            "honest": VALUES + np.random.default_rng(0).normal(scale=20, size=len(VALUES)),
+            "noise": np.random.default_rng(1).normal(size=len(VALUES)),
+        }
+    )
+)
+
+
+def search(
+    seed: int = 0,
+    schedule: Schedule | None = None,
+    proxies: ProxyTable | None = PROXIES,
+    initial_proxies: Sequence[str] | None = None,
+) -> ZAPSSearch:
+    return ZAPSSearch(
+        CANDIDATES,
+        proxies,
+        surrogate=SURROGATES["xgboost"],
+        schedule=schedule or AnytimeSchedule(10),
+        seed=seed,
+        initial_proxies=initial_proxies,
+    )
+
+
+def history(evaluated: Sequence[int], pending: Sequence[int] = ()) -> History:
+    labelled = np.asarray(evaluated, dtype=np.intp)
+    unavailable = np.zeros(len(CANDIDATES), dtype=np.bool_)
+    unavailable[labelled] = True
+    unavailable[list(pending)] = True
+    return History(labelled, VALUES[labelled], unavailable)
+
+
+def run(machine: ZAPSSearch, n: int) -> list[int]:
+    evaluated: list[int] = []
+    for number in range(n):
+        proposal = machine.propose(history(evaluated), number)
+        assert proposal is not None
+        evaluated.append(proposal.candidate)
+    return evaluated
+
+
+def test_nothing_is_proposed_twice_and_everything_once() -> None:
+    machine = search()
+    evaluated = run(machine, len(CANDIDATES))
+    assert sorted(evaluated) == list(range(len(CANDIDATES)))
+    assert machine.propose(history(evaluated), len(evaluated)) is None
+
+
+def test_a_search_rebuilt_from_the_history_goes_on_as_the_one_that_ran() -> None:
+    evaluated = run(search(), 40)
+    for n in (3, 10, 11, 25, 39):
+        proposal = search().propose(history(evaluated[:n]), n)
+        assert proposal is not None
+        assert proposal.candidate == evaluated[n]
+
+
+def test_it_finds_the_optimum_early() -> None:
+    # Random search finds it within 40 of 144 with probability 28 %: 10 seeds of 10 is 3e-6.
+    assert all(VALUES.argmax() in run(search(seed), 40) for seed in range(10))
+
+
+def test_pending_candidates_are_left_alone() -> None:
+    evaluated = run(search(), 30)
+    machine, pending = search(), []
+    for _ in range(5):
+        proposal = machine.propose(history(evaluated, pending), 30 + len(pending))
+        assert proposal is not None
+        pending.append(proposal.candidate)
+    assert len({*evaluated, *pending}) == 35
+
+
+def test_only_allowed_candidates_are_proposed() -> None:
+    allowed = CANDIDATES.matching({"a": 3})
+    machine, evaluated = search(), run(search(), 30)
+    for number in (2, 30):
+        proposal = machine.propose(history(evaluated), number, allowed)
+        assert proposal is not None
+        assert CANDIDATES.params(proposal.candidate)["a"] == 3
+    assert machine.propose(history(range(144)), 144, allowed) is None
+
+
+def test_phases_and_predictions_are_reported() -> None:
+    machine = search()
+    evaluated = run(machine, 10)
+    assert [machine.propose(history([]), i).phase for i in range(3)] == [  # type: ignore[union-attr]
+        "exploitation", "coverage", "exploitation",
+    ]  # fmt: skip
+    proposal = machine.propose(history(evaluated), 10)
+    assert proposal is not None
+    assert proposal.phase == "model"
+    assert proposal.mean is not None and proposal.std is not None
+    assert proposal.acquisition == pytest.approx(proposal.mean + 0.5 * proposal.std)  # Eq. 3
+    assert set(proposal.proxies) == {"honest", "noise"}
+
+
+def test_without_labels_it_goes_on_at_random() -> None:
+    unavailable = np.zeros(len(CANDIDATES), dtype=np.bool_)
+    nothing = History(np.empty(0, dtype=np.intp), np.empty(0), unavailable)
+    chosen = {search().propose(nothing, number).candidate for number in range(50, 60)}  # type: ignore[union-attr]
+    assert len(chosen) > 5
+
+
+def test_a_taken_entry_of_the_plan_is_replaced_by_the_next() -> None:
+    plan = search().plan.candidates
+    proposal = search().propose(history(plan[:1].tolist()), 0)
+    assert proposal is not None
+    assert proposal.candidate == plan[1]
+
+
+def test_the_ranking_is_by_the_mean_after_a_fit_on_every_label() -> None:
+    seen: list[int] = []
+
+    class Spy:
+        def fit(self, X: npt.NDArray[np.float32], y: npt.NDArray[np.float64]) -> None:
+            seen.append(len(y))
+
+        def predict(self, X: npt.NDArray[np.float32]) -> tuple[np.ndarray, np.ndarray]:
+            return VALUES, np.ones_like(VALUES)
+
+    machine = ZAPSSearch(
+        CANDIDATES, PROXIES, surrogate=lambda *_: Spy(), schedule=AnytimeSchedule(10), seed=0
+    )
+    ranking = machine.rank(history(range(37)))
+    assert seen == [37]
+    assert np.all(np.diff(VALUES[ranking.candidates]) <= 0)
+    np.testing.assert_array_equal(ranking.mean, VALUES[ranking.candidates])
+
+
+def test_a_ranking_needs_labels() -> None:
+    with pytest.raises(ValueError, match=r"at least 2 configurations.*got 1"):
+        search().rank(history([0]))
+
+
+def test_the_surrogate_sees_proxy_ranks_first_then_the_encoding() -> None:
+    layouts: list[FeatureLayout] = []
+
+    class Spy:
+        def fit(self, X: npt.NDArray[np.float32], y: npt.NDArray[np.float64]) -> None:
+            np.testing.assert_array_equal(X[:, :2], PROXIES.ranks[:12].astype(np.float32))
+            np.testing.assert_array_equal(X[:, 2:], CANDIDATES.encoding[:12])
+
+        def predict(self, X: npt.NDArray[np.float32]) -> tuple[np.ndarray, np.ndarray]:
+            return np.zeros(len(X)), np.zeros(len(X))
+
+    def factory(layout: FeatureLayout, rng: np.random.Generator) -> Spy:
+        layouts.append(layout)
+        return Spy()
+
+    machine = ZAPSSearch(
+        CANDIDATES, PROXIES, surrogate=factory, schedule=AnytimeSchedule(10), seed=0
+    )
+    machine.propose(history(range(12)), 12)
+    assert layouts == [FeatureLayout(n_proxies=2, n_encoding=2 * N_SIDE)]
+
+
+def test_the_seed_matters_and_the_order_of_asking_does_not() -> None:
+    assert run(search(0), 15) != run(search(1), 15)
+    evaluated = run(search(), 30)
+    machine = search()
+    late = machine.propose(history(evaluated), 30)
+    machine.propose(history(evaluated[:12]), 12)
+    assert machine.propose(history(evaluated), 30) == late
+
+
+@pytest.mark.parametrize(
+    ("budget", "n_startup", "batch"),
+    [(200, 50, 75), (300, 75, 112), (100, 25, 37), (50, 12, 19), (10, 10, 1), (30, 10, 10)],
+)
+def test_the_papers_schedule(budget: int, n_startup: int, batch: int) -> None:
+    # n0 = max(10, B // 4) and b = max(1, (B - n0) // T) with T = 2: Algorithm 3, line 2.
+    schedule = BudgetSchedule(budget)
+    assert (schedule.n_startup, schedule.batch) == (n_startup, batch)
+
+
+def test_the_paper_fits_twice_and_a_study_beyond_its_budget_goes_on_in_batches() -> None:
+    sizes = [BudgetSchedule(300).training_size(n) for n in range(75, 301)]
+    assert sorted(set(sizes[:-1])) == [75, 187]
+    assert sizes.index(187) == 112
+    assert BudgetSchedule(300).training_size(299) == 187  # the evaluation that the floor leaves
+    assert BudgetSchedule(200).training_size(275) == 275
+
+
+def test_the_anytime_schedule_fits_at_every_tenth_of_growth() -> None:
+    sizes = [AnytimeSchedule().training_size(n) for n in range(20, 46)]
+    assert sorted(set(sizes)) == [20, 22, 24, 26, 28, 30, 33, 36, 39, 42]
+    assert all(size <= n < size * 1.1 + 1 for size, n in zip(sizes, range(20, 46), strict=True))
+
+
+@pytest.mark.parametrize("schedule", [BudgetSchedule(200), AnytimeSchedule()])
+def test_fewer_labels_than_planned_are_all_used(schedule: Schedule) -> None:
+    assert [schedule.training_size(n) for n in (2, 9, 20)] == [2, 9, 20]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: BudgetSchedule(9), "budget must be at least 10, but got 9"),
+        (lambda: BudgetSchedule(20, iterations=0), "iterations"),
+        (lambda: AnytimeSchedule(-1), "n_startup"),
+        (lambda: AnytimeSchedule(growth=0), "growth"),
+        (lambda: search(initial_proxies=["flops"]), r"\['flops'\]"),
+        (lambda: search(initial_proxies=[]), "at least one proxy"),
+        (lambda: search(proxies=None, initial_proxies=["flops"]), "no proxies"),
+    ],
+)
+def test_bad_arguments(make: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()  # type: ignore[operator]

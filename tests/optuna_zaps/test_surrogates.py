@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from optuna_zaps.acquisition import descending
+from optuna_zaps.acquisition import upper_confidence_bound
+from optuna_zaps.surrogates import SURROGATES
+from optuna_zaps.surrogates import FeatureLayout
+from optuna_zaps.surrogates import Surrogate
+from optuna_zaps.surrogates import XGBoostSettings
+
+
+def made(name: str, seed: int = 0) -> Surrogate:
+    return SURROGATES[name](FeatureLayout(1, 1), np.random.default_rng(seed))
+
+
+def step(n: int = 200) -> tuple[np.ndarray, np.ndarray]:
+    # Both columns tell, since a tree of the ensemble may be shown only one of them.
+    X = np.repeat(np.random.default_rng(0).random((n, 1)).astype(np.float32), 2, axis=1)
+    return X, np.where(X[:, 0] > 0.5, 3.0, -1.0)
+
+
+@pytest.mark.parametrize("name", sorted(SURROGATES))
+def test_a_surrogate_learns_in_the_unit_of_the_labels(name: str) -> None:
+    X, y = step()
+    surrogate = made(name)
+    surrogate.fit(X, y)
+    mean, std = surrogate.predict(np.asarray([[0.9, 0.9], [0.1, 0.1]], dtype=np.float32))
+    np.testing.assert_allclose(mean, [3.0, -1.0], atol=0.5)
+    assert np.all(std >= 0)
+
+
+@pytest.mark.parametrize("name", sorted(SURROGATES))
+def test_a_surrogate_depends_on_its_generator_alone(name: str) -> None:
+    X, y = step(40)
+    predictions = []
+    for seed in (0, 0, 1):
+        surrogate = made(name, seed)
+        surrogate.fit(X, y)
+        predictions.append(surrogate.predict(X))
+    np.testing.assert_array_equal(predictions[0], predictions[1])
+
+
+@pytest.mark.parametrize("name", sorted(SURROGATES))
+@pytest.mark.parametrize("labels", [[1.0, 1.0], [1.0, 2.0]])
+def test_two_labels_suffice(name: str, labels: list[float]) -> None:
+    surrogate = made(name)
+    surrogate.fit(np.eye(2, dtype=np.float32), np.asarray(labels))
+    mean, std = surrogate.predict(np.eye(2, dtype=np.float32))
+    assert np.all(np.isfinite(mean))
+    assert np.all(np.isfinite(std))
+
+
+def test_the_ensembles_settings_are_the_papers() -> None:
+    parameters = XGBoostSettings().parameters(seed=3)
+    assert {
+        "objective": "reg:squarederror",
+        "tree_method": "hist",
+        "max_depth": 5,
+        "eta": 0.05,
+        "subsample": 0.8,
+        "colsample_bytree": 0.8,
+        "min_child_weight": 3.0,
+        "alpha": 0.1,
+    }.items() <= parameters.items()
+    assert (XGBoostSettings().n_members, XGBoostSettings().n_trees) == (3, 50)
+    assert parameters["nthread"] == 1
+
+
+def test_an_ensemble_needs_a_member() -> None:
+    with pytest.raises(ValueError, match="n_members"):
+        XGBoostSettings(n_members=0)
+
+
+def test_upper_confidence_bound_by_hand() -> None:
+    bound = upper_confidence_bound(np.asarray([1.0, 2.0]), np.asarray([4.0, 0.0]), 0.5)
+    assert bound.tolist() == [3.0, 2.0]
+
+
+def test_ties_are_broken_by_the_generator() -> None:
+    score = np.asarray([1.0, 2.0, 2.0, 2.0, 0.0])
+    orders = {tuple(descending(score, np.random.default_rng(s)).tolist()) for s in range(50)}
+    assert len(orders) == 6
+    assert {(order[0] in (1, 2, 3), order[3], order[4]) for order in orders} == {(True, 0, 4)}
