@@ -1,0 +1,206 @@
+"""From a study's trials to what the search wants to know.
+
+A worker that is about to evaluate a candidate says so in a system attribute of its trial, the
+*claim*, because the parameters themselves are only stored one by one as the objective asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+import math
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+from optuna.storages import BaseStorage
+from optuna.study import Study
+from optuna.study import StudyDirection
+from optuna.trial import FrozenTrial
+from optuna.trial import TrialState
+
+from optuna_zaps.candidates import CandidateSet
+from optuna_zaps.search import History
+
+
+CLAIM_KEY = "zaps:candidate"
+"""System attribute that holds the parameters of the candidate a trial is about to evaluate."""
+
+
+class _Tally:
+    """What a run of trials, in order of their numbers, adds up to."""
+
+    def __init__(self, candidates: CandidateSet, sign: float) -> None:
+        self._candidates = candidates
+        self._sign = sign
+        self._unavailable = np.zeros(len(candidates), dtype=np.bool_)
+        self._complete: list[tuple[int, float]] = []
+        self._pruned: list[tuple[int, float, int]] = []
+
+    def copy(self) -> _Tally:
+        twin = _Tally.__new__(_Tally)
+        twin._candidates, twin._sign = self._candidates, self._sign
+        twin._unavailable = self._unavailable.copy()
+        twin._complete, twin._pruned = self._complete.copy(), self._pruned.copy()
+        return twin
+
+    def add(self, trial: FrozenTrial) -> None:
+        candidate = candidate_of(trial, self._candidates)
+        if candidate is None:
+            return
+        self._unavailable[candidate] = True
+        values = trial.values
+        if not values or math.isnan(values[0]):
+            return
+        if trial.state == TrialState.COMPLETE:
+            self._complete.append((candidate, self._sign * values[0]))
+        elif trial.state == TrialState.PRUNED:
+            self._pruned.append((candidate, self._sign * values[0], len(self._complete)))
+
+    def history(self) -> History:
+        labelled, labels = _merged(_with_pruned(self._complete, self._pruned))
+        return History(labelled, _finite(labels), self._unavailable)
+
+
+@dataclass
+class _Prefix:
+    """The first trials of a study, all finished, so that none is read twice."""
+
+    tally: _Tally
+    n_trials: int = 0
+    last_completed: datetime | None = None
+
+    def is_of(self, trials: Sequence[FrozenTrial]) -> bool:
+        """Whether the trials still begin with these: a deleted study's identity may come again."""
+        if self.n_trials == 0:
+            return True
+        if len(trials) < self.n_trials:
+            return False
+        return trials[self.n_trials - 1].datetime_complete == self.last_completed
+
+    def extend(self, trials: Sequence[FrozenTrial]) -> None:
+        for trial in trials[self.n_trials :]:
+            if not trial.state.is_finished():
+                return
+            self.tally.add(trial)
+            self.n_trials += 1
+            self.last_completed = trial.datetime_complete
+
+
+class HistoryReader:
+    """Reads histories, remembering the finished trials of each study."""
+
+    def __init__(self) -> None:
+        self._candidates: CandidateSet | None = None
+        self._prefixes: WeakKeyDictionary[BaseStorage, dict[int, _Prefix]] = WeakKeyDictionary()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__()  # type: ignore[misc]  # a cache starts empty in another process
+
+    def read(self, study: Study, candidates: CandidateSet, but: FrozenTrial | None) -> History:
+        """History of a study, as seen by one of its trials.
+
+        Args:
+            study: The study.
+            candidates: What its configurations are looked up in.
+            but: The trial that asks; it does not make its own candidate unavailable.
+        """
+        if candidates is not self._candidates:
+            self._candidates = candidates
+            self._prefixes.clear()
+        trials = study._storage.get_all_trials(study._study_id, deepcopy=False)
+        prefixes = self._prefixes.setdefault(study._storage, {})
+        prefix = prefixes.get(study._study_id)
+        if prefix is None or not prefix.is_of(trials):
+            prefix = _Prefix(_Tally(candidates, direction_sign(study)))
+            prefixes[study._study_id] = prefix
+        prefix.extend(trials)
+        tally = prefix.tally.copy()
+        for trial in trials[prefix.n_trials :]:
+            if but is None or trial.number != but.number:
+                tally.add(trial)
+        return tally.history()
+
+
+def direction_sign(study: Study) -> float:
+    """1 for a study that maximises, -1 for one that minimises."""
+    return 1.0 if study.direction == StudyDirection.MAXIMIZE else -1.0
+
+
+def fixed_params(trial: FrozenTrial) -> dict[str, Any]:
+    """Parameters of a trial that are decided already: enqueued ones and those suggested."""
+    return {**trial.system_attrs.get("fixed_params", {}), **trial.params}
+
+
+def candidate_of(trial: FrozenTrial, candidates: CandidateSet) -> int | None:
+    """The candidate that a trial evaluates, as far as it can be known yet.
+
+    What the objective suggested counts for more than what was claimed: an outer sampler may have
+    overruled a value.
+    """
+    claim: Mapping[str, Any] = trial.system_attrs.get(CLAIM_KEY, {})
+    return candidates.index({**claim, **fixed_params(trial)})
+
+
+def rivals(
+    study: Study, trial: FrozenTrial, candidates: CandidateSet, candidate: int
+) -> list[int]:
+    """Numbers of the other running trials that are on a candidate."""
+    running = study._storage.get_all_trials(
+        study._study_id, deepcopy=False, states=(TrialState.RUNNING,)
+    )
+    return [
+        other.number
+        for other in running
+        if other.number != trial.number and candidate_of(other, candidates) == candidate
+    ]
+
+
+def _with_pruned(
+    complete: list[tuple[int, float]], pruned: list[tuple[int, float, int]]
+) -> list[tuple[int, float]]:
+    """Labels in order of trial, those of pruned trials included.
+
+    A pruned trial's value comes from an unfinished training, so it counts, but for no more than
+    the median of what finished: that is what pruners hold against it.
+    """
+    if not complete:
+        return []
+    median = float(np.median([value for _, value in complete]))
+    merged = list(complete)
+    for candidate, value, position in reversed(pruned):
+        merged.insert(position, (candidate, min(value, median)))
+    return merged
+
+
+def _merged(
+    labels: list[tuple[int, float]],
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]:
+    """Distinct candidates with the mean of their labels."""
+    sums: dict[int, float] = {}
+    counts: dict[int, int] = {}
+    for candidate, value in labels:
+        sums[candidate] = sums.get(candidate, 0.0) + value
+        counts[candidate] = counts.get(candidate, 0) + 1
+    n_labelled = len(sums)
+    return (
+        np.fromiter(sums.keys(), dtype=np.intp, count=n_labelled),
+        np.fromiter(sums.values(), dtype=np.float64, count=n_labelled)
+        / np.fromiter(counts.values(), dtype=np.float64, count=n_labelled),
+    )
+
+
+def _finite(labels: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Infinite labels become the best or worst finite one."""
+    labels = np.where(np.isnan(labels), -np.inf, labels)
+    finite = labels[np.isfinite(labels)]
+    if len(finite) == len(labels):
+        return labels
+    low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 1.0)
+    return np.clip(labels, low, high)

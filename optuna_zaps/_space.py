@@ -1,0 +1,124 @@
+"""Between Optuna's distributions and the choices of a candidate set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+from decimal import Decimal
+import math
+from typing import Any
+
+from optuna.distributions import BaseDistribution
+from optuna.distributions import CategoricalDistribution
+from optuna.distributions import FloatDistribution
+from optuna.distributions import IntDistribution
+
+from optuna_zaps.candidates import MAX_CANDIDATES
+from optuna_zaps.candidates import CandidateSet
+from optuna_zaps.candidates import choice_key
+
+
+SearchSpace = Mapping[str, BaseDistribution | Sequence[Any]]
+
+
+def normalized(search_space: SearchSpace) -> dict[str, BaseDistribution]:
+    """A distribution for each parameter; a sequence is one of categorical choices.
+
+    Raises:
+        ValueError: If the space is empty or a parameter has no choice.
+        TypeError: If a parameter has neither a distribution nor a sequence.
+    """
+    if not search_space:
+        raise ValueError("search_space must have at least one parameter, but is empty.")
+    space: dict[str, BaseDistribution] = {}
+    for name, choices in search_space.items():
+        if isinstance(choices, BaseDistribution):
+            space[name] = choices
+        elif isinstance(choices, Sequence) and not isinstance(choices, str):
+            space[name] = CategoricalDistribution(choices)
+        else:
+            raise TypeError(
+                "search_space must map each name to a distribution or a sequence of choices, but "
+                f"got {choices!r} for {name!r}."
+            )
+    return space
+
+
+def size(space: Mapping[str, BaseDistribution]) -> float:
+    """Number of configurations; infinite if a parameter is continuous."""
+    return math.prod(_n_values(distribution) for distribution in space.values())
+
+
+def is_enumerable(space: Mapping[str, BaseDistribution]) -> bool:
+    """Whether the space is small enough to hold every configuration."""
+    return 0 < len(space) and size(space) <= MAX_CANDIDATES
+
+
+def choices_of(space: Mapping[str, BaseDistribution]) -> dict[str, tuple[Any, ...]]:
+    """Values of each parameter of a finite space."""
+    return {name: _values(distribution) for name, distribution in space.items()}
+
+
+def ordered_of(space: Mapping[str, BaseDistribution]) -> frozenset[str]:
+    """Names of the parameters whose values are numbers on a grid."""
+    return frozenset(
+        name
+        for name, distribution in space.items()
+        if not isinstance(distribution, CategoricalDistribution)
+    )
+
+
+def grid(space: Mapping[str, BaseDistribution]) -> CandidateSet:
+    """Every configuration of an enumerable space."""
+    return CandidateSet.grid(choices_of(space), ordered=ordered_of(space))
+
+
+def served(name: str, value: Any, distribution: BaseDistribution) -> Any:
+    """A candidate's value as the distribution that asks for it spells it.
+
+    Raises:
+        ValueError: If the distribution does not offer the value.
+    """
+    if isinstance(distribution, CategoricalDistribution):
+        for choice in distribution.choices:
+            if choice_key(choice) == choice_key(value):
+                return choice
+        offer = str(list(distribution.choices))
+    else:
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            number = int(value) if isinstance(distribution, IntDistribution) else float(value)
+            if number == value and distribution._contains(number):
+                return number
+        offer = str(distribution)
+    raise ValueError(
+        f"The candidates of ZAPSSampler include {name}={value!r}, but the study offers only "
+        f"{offer} for {name!r}. Remove those rows from the proxy table, or add the choice."
+    )
+
+
+def _n_values(distribution: BaseDistribution) -> float:
+    if isinstance(distribution, CategoricalDistribution):
+        return len(distribution.choices)
+    if isinstance(distribution, IntDistribution):
+        return (distribution.high - distribution.low) // distribution.step + 1
+    if isinstance(distribution, FloatDistribution) and distribution.step is not None:
+        return len(_decimal_range(distribution))
+    return 1 if distribution.single() else math.inf
+
+
+def _values(distribution: BaseDistribution) -> tuple[Any, ...]:
+    if isinstance(distribution, CategoricalDistribution):
+        return tuple(distribution.choices)
+    if isinstance(distribution, IntDistribution):
+        return tuple(range(distribution.low, distribution.high + 1, distribution.step))
+    assert isinstance(distribution, FloatDistribution)
+    if distribution.step is None:
+        return (distribution.low,)
+    low, step = Decimal(str(distribution.low)), Decimal(str(distribution.step))
+    return tuple(float(low + step * i) for i in _decimal_range(distribution))
+
+
+def _decimal_range(distribution: FloatDistribution) -> range:
+    low, high = Decimal(str(distribution.low)), Decimal(str(distribution.high))
+    # Binary floats would lose the last point of a grid such as 0.1, 0.2, 0.3.
+    return range(int((high - low) / Decimal(str(distribution.step))) + 1)

@@ -1,0 +1,574 @@
+"""ZAPSSampler: turns a study into arrays for the search, and a candidate into parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import threading
+import time
+from typing import Any
+import warnings
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+import optuna
+from optuna.distributions import BaseDistribution
+from optuna.exceptions import ExperimentalWarning
+from optuna.samplers import BaseSampler
+from optuna.samplers import TPESampler
+from optuna.search_space import IntersectionSearchSpace
+from optuna.storages import BaseStorage
+from optuna.study import Study
+from optuna.trial import FrozenTrial
+from optuna.trial import TrialState
+import pandas as pd
+
+from optuna_zaps import _space
+from optuna_zaps._history import CLAIM_KEY
+from optuna_zaps._history import HistoryReader
+from optuna_zaps._history import direction_sign
+from optuna_zaps._history import fixed_params
+from optuna_zaps._history import rivals
+from optuna_zaps._random import stream
+from optuna_zaps.candidates import MAX_CANDIDATES
+from optuna_zaps.candidates import CandidateSet
+from optuna_zaps.proxies import ProxyFunction
+from optuna_zaps.proxies import ProxyTable
+from optuna_zaps.proxies import split_table
+from optuna_zaps.search import AnytimeSchedule
+from optuna_zaps.search import BudgetSchedule
+from optuna_zaps.search import Proposal
+from optuna_zaps.search import Schedule
+from optuna_zaps.search import ZAPSSearch
+from optuna_zaps.selection import ProxyFit
+from optuna_zaps.surrogates import SURROGATES
+from optuna_zaps.surrogates import SurrogateFactory
+
+
+# A child of Optuna's logger, so that ``optuna.logging.set_verbosity`` reaches it.
+_logger = optuna.logging.get_logger("optuna.samplers.zaps")
+
+_CLAIM_ATTEMPTS = 50
+_CLAIM_PATIENCE = (0.01, 0.02, 0.04, 0.08)
+
+
+class ZAPSSampler(BaseSampler):
+    """Sampler by zero-cost active proxy search (ZAPS).
+
+    For a finite space whose configurations are dear to evaluate but for each of which something
+    cheap is known: zero-cost scores of an untrained network, parameter counts, a low-fidelity
+    score. The sampler starts with configurations spread over the space of these *proxies*, keeps
+    asking which proxies agree with the values seen, and evaluates what a surrogate over proxy
+    ranks and parameters finds most promising. It never evaluates a configuration twice.
+
+    Several objectives, and search spaces that are continuous or too large to enumerate, go to
+    ``independent_sampler``.
+
+    Example:
+        >>> import optuna
+        >>> import pandas as pd
+        >>> from optuna_zaps import ZAPSSampler
+        >>> table = pd.DataFrame(
+        ...     [(op, act, i + j) for i, op in enumerate("abcde") for j, act in enumerate("xyz")],
+        ...     columns=["op", "act", "flops"],
+        ... )
+        >>> def objective(trial):
+        ...     op = trial.suggest_categorical("op", list("abcde"))
+        ...     act = trial.suggest_categorical("act", list("xyz"))
+        ...     return "abcde".index(op) ** 2 + "xyz".index(act)
+        >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+        >>> sampler = ZAPSSampler(proxies=table, n_startup_trials=6, seed=0)
+        >>> study = optuna.create_study(direction="maximize", sampler=sampler)
+        >>> study.optimize(objective, n_trials=15)
+        >>> study.best_value
+        18.0
+
+    Args:
+        proxies:
+            What is known beforehand. Either a frame with one row per configuration: its columns
+            (or index levels) named like parameters identify the configuration, the others are
+            proxies, whose ranks matter but not their scale or sign. Its rows are then the
+            candidates: a configuration without a row is never proposed. Or a function from
+            parameters to ``{name: number}``, evaluated once for each configuration of the space,
+            under a progress bar, and kept in memory. Or :obj:`None`, to search by the parameters
+            alone.
+        search_space:
+            Distribution, or sequence of choices, of each parameter. By default the space is read
+            from the table (index levels with names, else the columns that are not numeric), or
+            else from the study's own trials, as :class:`~optuna.samplers.TPESampler` does; the
+            first trials then go to ``independent_sampler``.
+        budget:
+            Number of evaluations that the study will have, at least 10. With it the schedule is
+            the paper's: ``max(10, budget // 4)`` initial evaluations, then two batches. Without
+            it the sampler is anytime: 20 initial evaluations, then a fit whenever the number of
+            values grew by a tenth.
+        initial_proxies:
+            Names of the proxies that seed the initialisation, or a fitted
+            :class:`~optuna_zaps.ProxyFit`: what proved informative on another data set. By
+            default six non-redundant proxies on which the others agree most, chosen without any
+            label (:func:`~optuna_zaps.selection.consensus_subset`); on NAS-Bench-201 they serve
+            as well as those that ProxyFit chooses with all labels.
+        surrogate:
+            Name of the model, ``"xgboost"`` for the paper's ensemble, or a factory
+            (:data:`optuna_zaps.surrogates.SurrogateFactory`).
+        n_startup_trials:
+            Number of initial evaluations, in place of the schedule's. They are addressed by trial
+            number, so trials that exist already count.
+        seed:
+            Seed of everything random. The same history and seed give the same decision in any
+            process.
+        independent_sampler:
+            Sampler of what ZAPS does not decide: parameters outside its space, spaces that cannot
+            be enumerated, several objectives. By default a multivariate
+            :class:`~optuna.samplers.TPESampler`.
+        warn_independent_sampling:
+            Whether to log a warning, once per parameter, when a parameter outside the space of an
+            otherwise known study goes to ``independent_sampler``.
+
+    Raises:
+        ValueError:
+            If an argument is out of range; if the table repeats a configuration, lacks a
+            parameter, or has a value that ``search_space`` does not offer; if
+            ``initial_proxies`` names an unknown proxy; if a proxy function meets a space that
+            cannot be enumerated.
+        TypeError:
+            If ``proxies`` or ``search_space`` is of a type that is not listed.
+
+    Note:
+        What a person may want to see goes to the trials' user attributes: ``zaps:phase``,
+        ``zaps:mean``, ``zaps:std``, ``zaps:acquisition`` (in the objective's unit) and
+        ``zaps:proxies``.
+    """
+
+    def __init__(
+        self,
+        proxies: pd.DataFrame | ProxyFunction | None = None,
+        *,
+        search_space: _space.SearchSpace | None = None,
+        budget: int | None = None,
+        initial_proxies: Sequence[str] | ProxyFit | None = None,
+        surrogate: str | SurrogateFactory = "xgboost",
+        n_startup_trials: int | None = None,
+        seed: int | None = None,
+        independent_sampler: BaseSampler | None = None,
+        warn_independent_sampling: bool = True,
+    ) -> None:
+        self._schedule = _schedule(budget, n_startup_trials)
+        self._surrogate = _surrogate(surrogate)
+        self._seed = _entropy(seed)
+        self._initial_proxies = _proxy_names(initial_proxies)
+        self._independent_sampler = independent_sampler or _default_sampler(seed, n_startup_trials)
+        self._warn_independent_sampling = warn_independent_sampling
+        self._warned: set[str] = set()
+        self._lock = threading.RLock()
+        self._reader = HistoryReader()
+        self._served: WeakKeyDictionary[BaseStorage, dict[int, dict[str, Any] | None]]
+        self._served = WeakKeyDictionary()
+        self._inferred = IntersectionSearchSpace(include_pruned=True)
+
+        self._function: ProxyFunction | None = None
+        self._search: ZAPSSearch | None = None
+        self._searched_space: dict[str, BaseDistribution] | None = None
+        self._space_is_given = True
+        space = None if search_space is None else _space.normalized(search_space)
+        if isinstance(proxies, pd.DataFrame):
+            self._search = self._table_search(proxies, space)
+        elif proxies is None or callable(proxies):
+            self._function = proxies
+            if space is not None and (proxies is not None or _space.is_enumerable(space)):
+                self._search = self._space_search(space)
+            else:
+                self._space_is_given = False
+        else:
+            raise TypeError(
+                "proxies must be a pandas.DataFrame, a function of the parameters or None, but "
+                f"got {type(proxies).__name__}."
+            )
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        del state["_lock"], state["_served"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = threading.RLock()
+        self._served = WeakKeyDictionary()
+
+    @property
+    def proxies_(self) -> pd.DataFrame:
+        """Parameters and usable proxies of every candidate, shape (n_candidates, ...).
+
+        Raises:
+            AttributeError: If the search space is not known yet.
+        """
+        search = self._known_search("proxies_")
+        parameters = search.candidates.frame()
+        if search.proxies is None:
+            return parameters
+        return pd.concat([parameters, search.proxies.frame], axis=1)
+
+    @property
+    def initial_proxies_(self) -> list[str]:
+        """Names of the proxies that seed the initialisation.
+
+        Raises:
+            AttributeError: If the search space is not known yet.
+        """
+        return list(self._known_search("initial_proxies_").initial_proxies)
+
+    @property
+    def active_proxies_(self) -> list[str]:
+        """Names of the proxies that the latest fit was given, the most voted first.
+
+        Before the first fit, those of the initialisation.
+
+        Raises:
+            AttributeError: If the search space is not known yet.
+        """
+        return list(self._known_search("active_proxies_").active_proxies)
+
+    def rank(self, study: Study, n: int = 100) -> pd.DataFrame:
+        """The configurations predicted best, after a fit on all values (Algorithm 3, line 12).
+
+        Args:
+            study: A study with at least two configurations evaluated.
+            n: Number of configurations.
+
+        Returns:
+            Frame of at most ``n`` rows, best first, indexed from 1: the parameters, ``mean`` and
+            ``std`` of the prediction in the unit of the objective.
+
+        Raises:
+            ValueError: If the study has too few values, several objectives, or a space that
+                cannot be enumerated.
+        """
+        if n < 1:
+            raise ValueError(f"n must be at least 1, but got {n}.")
+        if study._is_multi_objective():
+            raise ValueError("A study with several objectives has no single ranking.")
+        with self._lock:
+            if self._search is None or not self._space_is_given:
+                self._search = self._space_search(self._inferred.calculate(study))
+            search = self._search
+            ranking = search.rank(self._reader.read(study, search.candidates, None))
+        chosen = ranking.candidates[:n]
+        frame = search.candidates.frame(chosen)
+        frame["mean"] = direction_sign(study) * ranking.mean[:n]
+        frame["std"] = ranking.std[:n]
+        frame.index = pd.RangeIndex(1, len(frame) + 1, name="rank")
+        return frame
+
+    def reseed_rng(self) -> None:
+        """Reseed the independent sampler; the search draws from its seed and the history alone."""
+        self._independent_sampler.reseed_rng()
+
+    def before_trial(self, study: Study, trial: FrozenTrial) -> None:
+        """See :meth:`optuna.samplers.BaseSampler.before_trial`."""
+        self._independent_sampler.before_trial(study, trial)
+
+    def infer_relative_search_space(
+        self, study: Study, trial: FrozenTrial
+    ) -> dict[str, BaseDistribution]:
+        """See :meth:`optuna.samplers.BaseSampler.infer_relative_search_space`.
+
+        A given space is served parameter by parameter instead, so that a study may list choices
+        in another order than the table.
+        """
+        if study._is_multi_objective():
+            return self._independent_sampler.infer_relative_search_space(study, trial)
+        if self._space_is_given:
+            return {}
+        with self._lock:
+            space = {
+                name: distribution
+                for name, distribution in self._inferred.calculate(study).items()
+                if not distribution.single()
+            }
+        if _space.is_enumerable(space):
+            return space
+        return self._independent_sampler.infer_relative_search_space(study, trial)
+
+    def sample_relative(
+        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """See :meth:`optuna.samplers.BaseSampler.sample_relative`."""
+        if search_space == {}:
+            return {}
+        if study._is_multi_objective() or (
+            self._function is None and not _space.is_enumerable(search_space)
+        ):
+            return self._independent_sampler.sample_relative(study, trial, search_space)
+        with self._lock:
+            if search_space != self._searched_space:
+                self._search = self._space_search(search_space)
+            params = self._pick(study, trial)
+        if params is None:
+            return self._independent_sampler.sample_relative(study, trial, search_space)
+        return {
+            name: _space.served(name, params[name], distribution)
+            for name, distribution in search_space.items()
+        }
+
+    def sample_independent(
+        self,
+        study: Study,
+        trial: FrozenTrial,
+        param_name: str,
+        param_distribution: BaseDistribution,
+    ) -> Any:
+        """See :meth:`optuna.samplers.BaseSampler.sample_independent`."""
+        if study._is_multi_objective():
+            self._warn_once(
+                "several objectives",
+                f"`{type(self).__name__}` searches for one objective; a study with "
+                f"{len(study.directions)} goes to "
+                f"`{type(self._independent_sampler).__name__}`.",
+            )
+        elif self._space_is_given:
+            params = self._params_of(study, trial, param_name)
+            if params is not None and param_name in params:
+                return _space.served(param_name, params[param_name], param_distribution)
+        elif trial.number > 0 and self._searched_space is not None:
+            self._warn_independent(trial, param_name)
+        return self._independent_sampler.sample_independent(
+            study, trial, param_name, param_distribution
+        )
+
+    def after_trial(
+        self,
+        study: Study,
+        trial: FrozenTrial,
+        state: TrialState,
+        values: Sequence[float] | None,
+    ) -> None:
+        """See :meth:`optuna.samplers.BaseSampler.after_trial`.
+
+        Stops the study once every candidate of a given space was evaluated. A space inferred
+        from the trials is no reason to stop: the next trial may widen it.
+        """
+        self._served.get(study._storage, {}).pop(trial._trial_id, None)
+        self._independent_sampler.after_trial(study, trial, state, values)
+        if self._search is None or not self._space_is_given or study._is_multi_objective():
+            return
+        # Reading the history is worth it only where the space can be exhausted at all.
+        if trial.number + 1 < len(self._search.candidates):
+            return
+        history = self._reader.read(study, self._search.candidates, None)
+        waiting = study._storage.get_all_trials(
+            study._study_id, deepcopy=False, states=(TrialState.WAITING,)
+        )
+        if history.unavailable.all() and not waiting and study._thread_local.in_optimize_loop:
+            _logger.info("Every configuration was evaluated; the study stops.")
+            study.stop()
+
+    def _params_of(
+        self, study: Study, trial: FrozenTrial, param_name: str
+    ) -> dict[str, Any] | None:
+        """The configuration of a trial in a given space, chosen at its first parameter."""
+        assert self._search is not None
+        if param_name not in self._search.candidates.choices:
+            self._refuse_proxy_as_parameter(param_name)
+            self._warn_independent(trial, param_name)
+            return None
+        with self._lock:
+            served = self._served.setdefault(study._storage, {})
+            if trial._trial_id not in served:
+                served[trial._trial_id] = self._pick(study, trial)
+            return served[trial._trial_id]
+
+    def _pick(self, study: Study, trial: FrozenTrial) -> dict[str, Any] | None:
+        """Choose a configuration for a trial, claim it, and leave a note of why.
+
+        Returns:
+            ``None`` if no candidate agrees with the parameters that are fixed already, or if an
+            inferred space is exhausted.
+        """
+        assert self._search is not None
+        candidates = self._search.candidates
+        fixed = fixed_params(trial)
+        allowed = candidates.matching(fixed)
+        if not allowed.any():
+            return None
+        proposal = self._claimed(study, trial, allowed)
+        if proposal is None:
+            self._warn_once(
+                f"exhausted {study._study_id}",
+                "Every configuration of the search space was evaluated or is being evaluated; "
+                "further trials repeat one.",
+            )
+            if not self._space_is_given:
+                return None
+            repeats = stream(self._seed, "exhausted", trial.number)
+            return candidates.params(int(repeats.choice(np.flatnonzero(allowed))))
+        self._annotate(study, trial, proposal)
+        return candidates.params(proposal.candidate)
+
+    def _claimed(
+        self, study: Study, trial: FrozenTrial, allowed: npt.NDArray[np.bool_]
+    ) -> Proposal | None:
+        """A proposal that no other worker is on.
+
+        Each worker writes its claim and then looks for another one on the same candidate; it
+        keeps the candidate only after a look that found none. Of two that look at the same time
+        at least one sees the other, so two never keep the same. The higher trial number gives
+        way at once; the lower one waits a moment for that.
+        """
+        assert self._search is not None
+        candidates = self._search.candidates
+        allowed = allowed.copy()
+        for _ in range(_CLAIM_ATTEMPTS):
+            history = self._reader.read(study, candidates, trial)
+            proposal = self._search.propose(history, trial.number, allowed)
+            if proposal is None:
+                return None
+            study._storage.set_trial_system_attr(
+                trial._trial_id, CLAIM_KEY, candidates.params(proposal.candidate)
+            )
+            for patience in (*_CLAIM_PATIENCE, None):
+                others = rivals(study, trial, candidates, proposal.candidate)
+                if not others:
+                    return proposal
+                if patience is None or min(others) < trial.number:
+                    break
+                time.sleep(patience)
+            allowed[proposal.candidate] = False
+        return None
+
+    def _annotate(self, study: Study, trial: FrozenTrial, proposal: Proposal) -> None:
+        attributes: dict[str, Any] = {"zaps:phase": proposal.phase}
+        if proposal.mean is not None and proposal.acquisition is not None:
+            sign = direction_sign(study)
+            attributes["zaps:mean"] = sign * proposal.mean
+            attributes["zaps:std"] = proposal.std
+            attributes["zaps:acquisition"] = sign * proposal.acquisition
+        if proposal.proxies:
+            attributes["zaps:proxies"] = ", ".join(proposal.proxies)
+        for key, value in attributes.items():
+            study._storage.set_trial_user_attr(trial._trial_id, key, value)
+
+    def _table_search(
+        self, table: pd.DataFrame, space: dict[str, BaseDistribution] | None
+    ) -> ZAPSSearch:
+        if table.empty:
+            raise ValueError("The proxy table must have at least one row, but is empty.")
+        parameters, proxies = split_table(table, None if space is None else list(space))
+        if space is not None and _space.size(space) == float("inf"):
+            continuous = [name for name in space if _space.size({name: space[name]}) == np.inf]
+            raise ValueError(
+                f"A proxy table needs a finite search space, but {continuous} are continuous. "
+                "Leave them out of search_space: they go to independent_sampler."
+            )
+        candidates = CandidateSet.from_frame(
+            parameters,
+            None if space is None else _space.choices_of(space),
+            ordered=() if space is None else _space.ordered_of(space),
+        )
+        return self._search_over(candidates, ProxyTable(proxies))
+
+    def _space_search(self, space: dict[str, BaseDistribution]) -> ZAPSSearch:
+        if not _space.is_enumerable(space):
+            raise ValueError(
+                f"The search space must have from 1 to {MAX_CANDIDATES} configurations, but has "
+                f"{_space.size(space) if space else 0:g}. Pass a table of the candidates as "
+                "proxies=, or a smaller search_space=."
+            )
+        candidates = _space.grid(space)
+        proxies = None
+        if self._function is not None:
+            proxies = ProxyTable.from_function(self._function, candidates)
+        search = self._search_over(candidates, proxies)
+        self._searched_space = dict(space)
+        return search
+
+    def _search_over(self, candidates: CandidateSet, proxies: ProxyTable | None) -> ZAPSSearch:
+        return ZAPSSearch(
+            candidates,
+            proxies,
+            surrogate=self._surrogate,
+            schedule=self._schedule,
+            seed=self._seed,
+            initial_proxies=self._initial_proxies,
+        )
+
+    def _known_search(self, attribute: str) -> ZAPSSearch:
+        if self._search is None:
+            raise AttributeError(
+                f"{attribute} is known once the search space is: pass search_space= or a proxy "
+                "table, or run a trial first."
+            )
+        return self._search
+
+    def _refuse_proxy_as_parameter(self, param_name: str) -> None:
+        proxies = self._known_search("proxies_").proxies
+        if proxies is not None and param_name in proxies.names:
+            raise ValueError(
+                f"The study suggests {param_name!r}, which is a numeric column of the proxy table "
+                "and was taken for a proxy. Name the parameters by search_space=, or by "
+                "table.set_index([...])."
+            )
+
+    def _warn_independent(self, trial: FrozenTrial, param_name: str) -> None:
+        if self._warn_independent_sampling:
+            self._warn_once(
+                f"parameter {param_name}",
+                f"The parameter `{param_name}` in Trial#{trial.number} is sampled independently "
+                f"using `{type(self._independent_sampler).__name__}` instead of "
+                f"`{type(self).__name__}`, because it is not part of the search space that the "
+                "candidates span. You can suppress this warning by setting "
+                "`warn_independent_sampling` to `False`.",
+            )
+
+    def _warn_once(self, topic: str, message: str) -> None:
+        with self._lock:
+            if topic not in self._warned:
+                self._warned.add(topic)
+                _logger.warning(message)
+
+
+def _schedule(budget: int | None, n_startup_trials: int | None) -> Schedule:
+    if n_startup_trials is not None and n_startup_trials < 0:
+        raise ValueError(f"n_startup_trials must not be negative, but got {n_startup_trials}.")
+    if budget is not None:
+        startup = -1 if n_startup_trials is None else n_startup_trials
+        return BudgetSchedule(budget, n_startup=startup)
+    return AnytimeSchedule() if n_startup_trials is None else AnytimeSchedule(n_startup_trials)
+
+
+def _surrogate(surrogate: str | SurrogateFactory) -> SurrogateFactory:
+    if not isinstance(surrogate, str):
+        return surrogate
+    if surrogate not in SURROGATES:
+        raise ValueError(f"surrogate must be one of {sorted(SURROGATES)}, but got {surrogate!r}.")
+    return SURROGATES[surrogate]
+
+
+def _entropy(seed: int | None) -> int:
+    if seed is None:
+        return int(np.random.default_rng().integers(2**63))
+    if seed < 0:
+        raise ValueError(f"seed must not be negative, but got {seed}.")
+    return seed
+
+
+def _proxy_names(initial_proxies: Sequence[str] | ProxyFit | None) -> list[str] | None:
+    if initial_proxies is None:
+        return None
+    if isinstance(initial_proxies, ProxyFit):
+        return initial_proxies.selected_names_
+    if isinstance(initial_proxies, str):
+        raise TypeError(
+            f"initial_proxies must be a sequence of names, but got the string {initial_proxies!r}."
+        )
+    return list(initial_proxies)
+
+
+def _default_sampler(seed: int | None, n_startup_trials: int | None) -> TPESampler:
+    with warnings.catch_warnings():
+        # multivariate is experimental in Optuna 4 and the default in 5.
+        warnings.simplefilter("ignore", ExperimentalWarning)
+        return TPESampler(
+            seed=seed,
+            multivariate=True,
+            n_startup_trials=10 if n_startup_trials is None else n_startup_trials,
+        )
