@@ -60,6 +60,9 @@ class _Tally:
         elif trial.state == TrialState.PRUNED:
             self._pruned.append((candidate, self._sign * values[0], len(self._complete)))
 
+    def holds(self, candidate: int) -> bool:
+        return bool(self._unavailable[candidate])
+
     def history(self) -> History:
         labelled, labels = _merged(_with_pruned(self._complete, self._pruned))
         return History(labelled, _finite(labels), self._unavailable)
@@ -111,6 +114,29 @@ class HistoryReader:
             candidates: What its configurations are looked up in.
             but: The trial that asks; it does not make its own candidate unavailable.
         """
+        prefix, rest = self._split(study, candidates, but)
+        tally = prefix.tally.copy()
+        for trial in rest:
+            tally.add(trial)
+        return tally.history()
+
+    def holders(
+        self, study: Study, candidates: CandidateSet, candidate: int, but: FrozenTrial
+    ) -> list[int]:
+        """Numbers of the other trials on a candidate, finished ones among them.
+
+        A trial that was quick may have claimed the candidate and finished since the history was
+        read.
+        """
+        prefix, rest = self._split(study, candidates, but)
+        # The trials of the prefix came before, whatever their numbers are.
+        first = [-1] if prefix.tally.holds(candidate) else []
+        return first + [t.number for t in rest if candidate_of(t, candidates) == candidate]
+
+    def _split(
+        self, study: Study, candidates: CandidateSet, but: FrozenTrial | None
+    ) -> tuple[_Prefix, list[FrozenTrial]]:
+        """The finished first trials of a study, and the others."""
         if candidates is not self._candidates:
             self._candidates = candidates
             self._prefixes.clear()
@@ -121,11 +147,8 @@ class HistoryReader:
             prefix = _Prefix(_Tally(candidates, direction_sign(study)))
             prefixes[study._study_id] = prefix
         prefix.extend(trials)
-        tally = prefix.tally.copy()
-        for trial in trials[prefix.n_trials :]:
-            if but is None or trial.number != but.number:
-                tally.add(trial)
-        return tally.history()
+        rest = trials[prefix.n_trials :]
+        return prefix, [t for t in rest if but is None or t.number != but.number]
 
 
 def direction_sign(study: Study) -> float:
@@ -146,20 +169,6 @@ def candidate_of(trial: FrozenTrial, candidates: CandidateSet) -> int | None:
     """
     claim: Mapping[str, Any] = trial.system_attrs.get(CLAIM_KEY, {})
     return candidates.index({**claim, **fixed_params(trial)})
-
-
-def rivals(
-    study: Study, trial: FrozenTrial, candidates: CandidateSet, candidate: int
-) -> list[int]:
-    """Numbers of the other running trials that are on a candidate."""
-    running = study._storage.get_all_trials(
-        study._study_id, deepcopy=False, states=(TrialState.RUNNING,)
-    )
-    return [
-        other.number
-        for other in running
-        if other.number != trial.number and candidate_of(other, candidates) == candidate
-    ]
 
 
 def _with_pruned(

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
+import inspect
+from pathlib import Path
 from typing import Any
 import warnings
 
@@ -131,8 +133,19 @@ class ProxyTable:
             if n_infinite:
                 complaints.append(f"{name!r} has {n_infinite} infinite values, ranked at the ends")
         if complaints:
-            warnings.warn(f"Proxies: {'; '.join(complaints)}.", UserWarning, stacklevel=4)
+            warnings.warn(
+                f"Proxies: {'; '.join(complaints)}.", UserWarning, stacklevel=_level_of_the_user()
+            )
         return kept
+
+
+def _level_of_the_user() -> int:
+    """Stack level, seen from the caller, of the first frame outside this package."""
+    package = str(Path(__file__).parent)
+    frame, level = inspect.currentframe(), 0
+    while frame is not None and frame.f_code.co_filename.startswith(package):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def scaled_ranks(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -28,7 +28,6 @@ from optuna_zaps._history import CLAIM_KEY
 from optuna_zaps._history import HistoryReader
 from optuna_zaps._history import direction_sign
 from optuna_zaps._history import fixed_params
-from optuna_zaps._history import rivals
 from optuna_zaps._random import stream
 from optuna_zaps.candidates import MAX_CANDIDATES
 from optuna_zaps.candidates import CandidateSet
@@ -50,6 +49,7 @@ _logger = optuna.logging.get_logger("optuna.samplers.zaps")
 
 _CLAIM_ATTEMPTS = 50
 _CLAIM_PATIENCE = (0.01, 0.02, 0.04, 0.08)
+_MAX_WORKERS = 1024
 
 
 class ZAPSSampler(BaseSampler):
@@ -351,10 +351,12 @@ class ZAPSSampler(BaseSampler):
         self._independent_sampler.after_trial(study, trial, state, values)
         if self._search is None or not self._space_is_given or study._is_multi_objective():
             return
-        # Reading the history is worth it only where the space can be exhausted at all.
-        if trial.number + 1 < len(self._search.candidates):
+        # Reading the history is worth it only where the space may be exhausted, and trials that
+        # other workers began have higher numbers than this one.
+        if trial.number + _MAX_WORKERS < len(self._search.candidates):
             return
-        history = self._reader.read(study, self._search.candidates, None)
+        with self._lock:
+            history = self._reader.read(study, self._search.candidates, None)
         waiting = study._storage.get_all_trials(
             study._study_id, deepcopy=False, states=(TrialState.WAITING,)
         )
@@ -426,7 +428,7 @@ class ZAPSSampler(BaseSampler):
                 trial._trial_id, CLAIM_KEY, candidates.params(proposal.candidate)
             )
             for patience in (*_CLAIM_PATIENCE, None):
-                others = rivals(study, trial, candidates, proposal.candidate)
+                others = self._reader.holders(study, candidates, proposal.candidate, trial)
                 if not others:
                     return proposal
                 if patience is None or min(others) < trial.number:
@@ -458,6 +460,13 @@ class ZAPSSampler(BaseSampler):
             raise ValueError(
                 f"A proxy table needs a finite search space, but {continuous} are continuous. "
                 "Leave them out of search_space: they go to independent_sampler."
+            )
+        if space is None and parameters.duplicated().any():
+            raise ValueError(
+                f"With the parameters {list(parameters)} a configuration occurs again "
+                f"({int(parameters.duplicated().sum())} duplicates in all); the other columns "
+                "are numeric and were taken for proxies. If one of them is a parameter, name the "
+                "parameters by search_space=, or by table.set_index([...])."
             )
         candidates = CandidateSet.from_frame(
             parameters,
