@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import copy
-import multiprocessing
 from pathlib import Path
 import pickle
 import subprocess
@@ -17,9 +16,6 @@ from optuna.distributions import FloatDistribution
 from optuna.distributions import IntDistribution
 from optuna.samplers import PartialFixedSampler
 from optuna.samplers import RandomSampler
-from optuna.storages import JournalStorage
-from optuna.storages.journal import JournalFileBackend
-from optuna.trial import TrialState
 import pandas as pd
 import pytest
 
@@ -253,9 +249,7 @@ def test_no_usable_proxy_is_a_search_by_parameters_alone() -> None:
 
 def test_a_choice_that_the_study_does_not_offer_is_named_at_the_suggestion() -> None:
     study = optuna.create_study(sampler=sampler())
-    with pytest.raises(
-        ValueError, match=r"include width=\d+, but.*only \[64, 128\]"
-    ):
+    with pytest.raises(ValueError, match=r"include width=\d+, but.*only \[64, 128\]"):
         study.ask().suggest_categorical("width", [64, 128])
 
 
@@ -545,32 +539,3 @@ def test_a_study_created_anew_under_an_old_identity_is_not_mistaken_for_it(
     first = configurations(study_of(zaps, 12, storage=url, study_name="s"))
     optuna.delete_study(storage=url, study_name="s")
     assert configurations(study_of(zaps, 12, storage=url, study_name="s")) == first
-
-
-def _work(journal: str, seed: int, n_trials: int) -> None:
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    study = optuna.load_study(
-        storage=JournalStorage(JournalFileBackend(journal)),
-        study_name="s",
-        sampler=sampler(seed=seed),
-    )
-    study.optimize(objective, n_trials=n_trials)
-
-
-@pytest.mark.parametrize("seeds", [(0, 0, 0, 0), (0, 1, 2, 3)])
-def test_processes_on_one_storage_evaluate_nothing_twice(
-    tmp_path: Path, seeds: tuple[int, ...]
-) -> None:
-    journal = str(tmp_path / "journal.log")
-    optuna.create_study(
-        storage=JournalStorage(JournalFileBackend(journal)), study_name="s", direction="maximize"
-    )
-    context = multiprocessing.get_context("spawn")
-    workers = [context.Process(target=_work, args=(journal, seed, 12)) for seed in seeds]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    study = optuna.load_study(storage=JournalStorage(JournalFileBackend(journal)), study_name="s")
-    assert [trial.state for trial in study.trials] == [TrialState.COMPLETE] * 48
-    assert len(set(configurations(study))) == 48
