@@ -1,0 +1,96 @@
+"""Finished cells as studies in a storage, for optuna-dashboard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from datetime import datetime
+from datetime import timedelta
+
+import optuna
+from optuna.storages import BaseStorage
+from optuna.trial import FrozenTrial
+from optuna.trial import TrialState
+
+from harness.benchmarks import TabularBenchmark
+from harness.experiment import Cell
+from harness.experiment import CellResult
+from harness.readings import BenchmarkKey
+from harness.readings import benchmark_key
+
+
+def study_name(cell: Cell) -> str:
+    """Name of a cell's study, e.g. ``nasbench201/cifar10/package/zaps/200/seed-0``."""
+    return "/".join(
+        (
+            cell.benchmark,
+            cell.dataset,
+            cell.source,
+            cell.sampler.label,
+            str(cell.budget),
+            f"seed-{cell.seed}",
+        )
+    )
+
+
+def export(
+    results: Sequence[CellResult],
+    benchmarks: Mapping[BenchmarkKey, TabularBenchmark],
+    storage: BaseStorage,
+) -> Iterator[str | None]:
+    """Write each cell as a study with its trials, values and user attributes.
+
+    Args:
+        results: What to write.
+        benchmarks: Tables by (name, data set, source).
+        storage: Where to; a study that it has already is left as it is.
+
+    Yields:
+        For each cell the name of the study written, ``None`` if it was there.
+    """
+    present = set(optuna.get_all_study_names(storage))
+    for result in results:
+        name = study_name(result.cell)
+        if name in present:
+            yield None
+            continue
+        benchmark = benchmarks[benchmark_key(result)]
+        study = optuna.create_study(
+            storage=storage, study_name=name, directions=benchmark.directions
+        )
+        study.set_metric_names([benchmark.metric])
+        cell = result.cell
+        attributes = {
+            "sampler": cell.sampler.label,
+            "arguments": dict(cell.sampler.arguments),
+            "seed": cell.seed,
+            "budget": cell.budget,
+            "source": cell.source,
+            "notes": " ".join(benchmark.notes),
+        }
+        for key, value in attributes.items():
+            study.set_user_attr(key, value)
+        study.add_trials(_trials(result, benchmark))
+        yield name
+
+
+def _trials(result: CellResult, benchmark: TabularBenchmark) -> Iterator[FrozenTrial]:
+    """Trials one after the other in time, as far apart as the sampler took."""
+    names = list(benchmark.parameters.columns)
+    rows = benchmark.parameters.to_numpy(dtype=object)
+    finished = datetime.fromisoformat(str(result.provenance["finished"])).replace(tzinfo=None)
+    seconds = [a + b for a, b in zip(result.ask_seconds, result.tell_seconds, strict=True)]
+    clock = finished - timedelta(seconds=sum(seconds))
+    for row, duration, attributes in zip(result.asked, seconds, result.user_attrs, strict=True):
+        trial = optuna.trial.create_trial(
+            state=TrialState.COMPLETE,
+            value=float(benchmark.values[row]),
+            params=dict(zip(names, rows[row], strict=True)),
+            distributions=benchmark.search_space,
+            user_attrs=dict(attributes),
+        )
+        trial.datetime_start = clock
+        clock += timedelta(seconds=duration)
+        trial.datetime_complete = clock
+        yield trial

@@ -1,0 +1,150 @@
+"""Runs cells: each a real Optuna study, in processes, saved the moment it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+import time
+import traceback
+from typing import Any
+
+import joblib
+import optuna
+
+from harness import benchmarks
+from harness.experiment import Cell
+from harness.experiment import CellResult
+from harness.experiment import SamplerSpec
+from harness.provenance import provenance
+from harness.samplers import build
+from harness.samplers import is_budget_aware
+from harness.store import Store
+
+
+ASKS_PER_EVALUATION = 20
+"""A study ends, its budget unspent, after this many asks per evaluation of the budget."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one cell ended.
+
+    Attributes:
+        cell: The cell.
+        error: Traceback if it failed, else ``None``.
+    """
+
+    cell: Cell
+    error: str | None = None
+
+
+def make_cells(
+    tables: Sequence[benchmarks.TabularBenchmark],
+    samplers: Sequence[SamplerSpec],
+    seeds: Sequence[int],
+    budgets: Sequence[int],
+) -> list[Cell]:
+    """Every combination, seeds first, so that all samplers progress side by side.
+
+    A sampler that plans for its budget gets a study for each budget; any other one study at the
+    largest, which can be read off at the smaller ones.
+    """
+    return [
+        Cell(table.name, table.dataset, table.source, table.fingerprint, sampler, seed, budget)
+        for seed in seeds
+        for table in tables
+        for sampler in samplers
+        for budget in (budgets if is_budget_aware(sampler) else [max(budgets)])
+    ]
+
+
+def run(cells: Sequence[Cell], store: Store, *, n_jobs: int) -> Iterator[Outcome]:
+    """Run the cells and save their results; a failed one does not stop the others.
+
+    Args:
+        cells: What to run, results that are there already included.
+        store: Where each result is saved, by the process that made it.
+        n_jobs: Number of processes, each of one thread.
+
+    Yields:
+        Outcomes in the order in which cells end.
+    """
+    with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
+        parallel = joblib.Parallel(
+            n_jobs=n_jobs, batch_size=1, return_as="generator_unordered", pre_dispatch="2*n_jobs"
+        )
+        yield from parallel(joblib.delayed(_run_and_save)(cell, store) for cell in cells)
+
+
+def run_cell(cell: Cell) -> CellResult:
+    """Run one study by ask and tell until its budget of distinct configurations is evaluated.
+
+    A configuration proposed again is told the value that is known, and costs nothing of the
+    budget. CPU seconds of an ask are those of ``ask`` and every ``suggest``, where samplers do
+    their work; making the sampler and looking up values are not counted.
+
+    Args:
+        cell: What to run.
+
+    Returns:
+        The result; :attr:`~harness.experiment.CellResult.capped` if 20 asks per evaluation were
+        not enough.
+
+    Raises:
+        ValueError: If the table is not the one that the cell was made for, or the sampler cannot
+            be made.
+    """
+    benchmark = benchmarks.load(cell.benchmark, cell.dataset, cell.source)
+    if benchmark.fingerprint != cell.benchmark_fingerprint:
+        raise ValueError(
+            f"The table of {cell.benchmark}/{cell.dataset} ({cell.source}) must have the "
+            f"fingerprint {cell.benchmark_fingerprint}, but has {benchmark.fingerprint}."
+        )
+    sampler = build(cell.sampler, benchmark, budget=cell.budget, seed=cell.seed)
+    study = optuna.create_study(sampler=sampler, directions=benchmark.directions)
+    asked: list[int] = []
+    ask_seconds: list[float] = []
+    tell_seconds: list[float] = []
+    distinct: set[int] = set()
+    while len(distinct) < cell.budget and len(asked) < ASKS_PER_EVALUATION * cell.budget:
+        start = time.process_time()
+        trial = study.ask()
+        params = benchmark.suggest(trial)
+        ask_seconds.append(time.process_time() - start)
+        row = benchmark.row(params)
+        asked.append(row)
+        distinct.add(row)
+        value = float(benchmark.values[row])
+        start = time.process_time()
+        study.tell(trial, value)
+        tell_seconds.append(time.process_time() - start)
+    return CellResult(
+        cell=cell,
+        asked=tuple(asked),
+        ask_seconds=_rounded(ask_seconds),
+        tell_seconds=_rounded(tell_seconds),
+        user_attrs=tuple(_compact(trial.user_attrs) for trial in study.get_trials(deepcopy=False)),
+        provenance=provenance(),
+    )
+
+
+def _run_and_save(cell: Cell, store: Store) -> Outcome:
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    try:
+        store.save(run_cell(cell))
+    except Exception:
+        return Outcome(cell, traceback.format_exc())
+    return Outcome(cell)
+
+
+def _rounded(seconds: Sequence[float]) -> tuple[float, ...]:
+    """To the microsecond: the clock knows no more."""
+    return tuple(round(second, 6) for second in seconds)
+
+
+def _compact(attributes: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: float(f"{value:.6g}") if isinstance(value, float) else value
+        for name, value in attributes.items()
+    }

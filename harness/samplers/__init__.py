@@ -1,0 +1,11 @@
+"""Samplers by name, or by ``module:Class``."""
+
+from harness.samplers.registry import Entry
+from harness.samplers.registry import available
+from harness.samplers.registry import build
+from harness.samplers.registry import is_budget_aware
+from harness.samplers.registry import make_spec
+from harness.samplers.registry import takes_seed
+
+
+__all__ = ["Entry", "available", "build", "is_budget_aware", "make_spec", "takes_seed"]

@@ -1,0 +1,243 @@
+"""The samplers that a comparison can name, and how each is made for a benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import dataclass
+import difflib
+from functools import lru_cache
+from importlib import import_module
+import inspect
+from typing import Any
+
+from optuna.samplers import BaseSampler
+import pandas as pd
+
+from harness.benchmarks.base import TabularBenchmark
+from harness.experiment import SamplerSpec
+from harness.samplers.fingerprint import fingerprint
+from harness.samplers.syntax import parse
+
+
+ArgumentsOf = Callable[[TabularBenchmark, int], dict[str, Any]]
+
+
+def _no_arguments(benchmark: TabularBenchmark, budget: int) -> dict[str, Any]:
+    return {}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A sampler with a name.
+
+    Attributes:
+        name: Its name.
+        description: One line for ``zaps-harness list``.
+        target: ``"module:Class"``.
+        budget_aware: Whether it plans for a known budget. Such a sampler has a study of its own
+            at each budget; any other has one study at the largest, read off at the smaller ones.
+        arguments: Function of benchmark and budget that gives the keyword arguments.
+    """
+
+    name: str
+    description: str
+    target: str
+    budget_aware: bool = False
+    arguments: ArgumentsOf = _no_arguments
+
+
+def proxy_table(benchmark: TabularBenchmark) -> pd.DataFrame:
+    """Parameters and proxies side by side, as ``ZAPSSampler`` takes them."""
+    return pd.concat([benchmark.parameters, benchmark.proxies], axis="columns")
+
+
+@lru_cache
+def paper_initial_proxies(benchmark: TabularBenchmark) -> tuple[str, ...]:
+    """Names that ProxyFit selects on a benchmark, in order of selection.
+
+    This is the paper's label oracle: ProxyFit sees the accuracies of the whole table, which no
+    study could know beforehand. The paper justifies it by transfer (six names found once serve
+    other data sets); whoever compares ``zaps-paper`` with a sampler that sees no label must say
+    that it is helped.
+
+    Args:
+        benchmark: The benchmark, with proxies.
+
+    Returns:
+        Six names at most; fewer where proxies are redundant, or there are fewer.
+    """
+    from optuna_zaps import ProxyFit  # noqa: PLC0415  # xgboost: only who needs it pays for it
+
+    n_select = min(6, benchmark.proxies.shape[1])
+    fit = ProxyFit(n_select=n_select, redundancy=0.85).fit(benchmark.proxies, benchmark.values)
+    return tuple(fit.selected_names_)
+
+
+def _zaps_arguments(benchmark: TabularBenchmark, budget: int) -> dict[str, Any]:
+    return {"proxies": proxy_table(benchmark), "search_space": benchmark.search_space}
+
+
+def _paper_arguments(benchmark: TabularBenchmark, budget: int) -> dict[str, Any]:
+    return {
+        **_zaps_arguments(benchmark, budget),
+        "budget": budget,
+        "initial_proxies": list(paper_initial_proxies(benchmark)),
+    }
+
+
+_ENTRIES = {
+    entry.name: entry
+    for entry in (
+        Entry(
+            name="zaps",
+            description="ZAPS, anytime: proxies of the benchmark, no label, no known budget",
+            target="optuna_zaps:ZAPSSampler",
+            arguments=_zaps_arguments,
+        ),
+        Entry(
+            name="zaps-paper",
+            description="ZAPS with the paper's schedule for a known budget; its initial proxies "
+            "are ProxyFit's six, chosen with the labels of the whole table (the paper's oracle)",
+            target="optuna_zaps:ZAPSSampler",
+            budget_aware=True,
+            arguments=_paper_arguments,
+        ),
+        Entry(
+            name="tpe",
+            description="Optuna's TPESampler with the defaults of the installed version",
+            target="optuna.samplers:TPESampler",
+        ),
+        Entry(
+            name="random",
+            description="Optuna's RandomSampler",
+            target="optuna.samplers:RandomSampler",
+        ),
+    )
+}
+
+
+def available() -> tuple[Entry, ...]:
+    """The samplers that have a name."""
+    return tuple(_ENTRIES.values())
+
+
+def make_spec(text: str) -> SamplerSpec:
+    """Turn a sampler's text into a specification, and check that it can be met.
+
+    Args:
+        text: ``[label=]target[(name=value, ...)]``; a target is a name of :func:`available` or
+            ``module:Class``.
+
+    Returns:
+        The specification, with the fingerprint of the code behind it.
+
+    Raises:
+        ValueError: If the text has another form, there is no such name, module or class, or the
+            class has no such argument.
+    """
+    parsed = parse(text)
+    sampler_class = _resolve(parsed.target)
+    _check_arguments(sampler_class, parsed.target, parsed.arguments)
+    return SamplerSpec(
+        label=parsed.label,
+        target=parsed.target,
+        arguments=parsed.arguments,
+        fingerprint=fingerprint(sampler_class.__module__),
+    )
+
+
+def build(
+    spec: SamplerSpec, benchmark: TabularBenchmark, *, budget: int, seed: int
+) -> BaseSampler:
+    """Make the sampler of one study.
+
+    Args:
+        spec: Which sampler.
+        benchmark: What it will search.
+        budget: Distinct evaluations of the study; only a budget-aware sampler is told.
+        seed: Seed, handed on if the class takes one (see :func:`takes_seed`).
+
+    Returns:
+        The sampler.
+
+    Raises:
+        ValueError: If it cannot be made. The message has the sampler's own reason.
+    """
+    sampler_class = _resolve(spec.target)
+    entry = _ENTRIES.get(spec.target)
+    arguments = entry.arguments(benchmark, budget) if entry else {}
+    if takes_seed(spec):
+        arguments["seed"] = seed
+    arguments |= spec.arguments
+    try:
+        return sampler_class(**arguments)
+    except Exception as error:
+        raise ValueError(
+            f"The sampler {spec.label!r} could not be made for {benchmark.name}/"
+            f"{benchmark.dataset} with {_shown(arguments)}: {type(error).__name__}: {error}"
+        ) from error
+
+
+def is_budget_aware(spec: SamplerSpec) -> bool:
+    """Whether the sampler plans for its budget and so needs a study of its own at each."""
+    entry = _ENTRIES.get(spec.target)
+    return entry is not None and entry.budget_aware
+
+
+def takes_seed(spec: SamplerSpec) -> bool:
+    """Whether the class takes a ``seed``. The studies of one that does not differ each time."""
+    return "seed" in inspect.signature(_resolve(spec.target)).parameters
+
+
+def _resolve(target: str) -> type[BaseSampler]:
+    """Import the class behind a target."""
+    if ":" not in target:
+        if target not in _ENTRIES:
+            raise ValueError(
+                f"A sampler must be one of {list(_ENTRIES)} or module:Class, but got {target!r}."
+            )
+        target = _ENTRIES[target].target
+    module_name, _, class_name = target.partition(":")
+    try:
+        sampler_class = getattr(import_module(module_name), class_name)
+    except ImportError as error:
+        raise ValueError(
+            f"The module of the sampler {target!r} cannot be imported: {error}."
+        ) from error
+    except AttributeError:
+        raise ValueError(f"The module {module_name!r} has no class {class_name!r}.") from None
+    if not (isinstance(sampler_class, type) and issubclass(sampler_class, BaseSampler)):
+        raise ValueError(f"{target!r} must be a subclass of optuna.samplers.BaseSampler.")
+    return sampler_class
+
+
+def _check_arguments(
+    sampler_class: type[BaseSampler], target: str, arguments: Mapping[str, Any]
+) -> None:
+    if "seed" in arguments:
+        raise ValueError(
+            f"{target} gets its seed from the comparison (--seeds, --first-seed), but its "
+            f"arguments have seed={arguments['seed']!r}."
+        )
+    parameters = inspect.signature(sampler_class).parameters
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
+        return
+    for name in arguments:
+        if name not in parameters:
+            near = difflib.get_close_matches(name, parameters, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise ValueError(
+                f"{target} has no argument {name!r}; it has {', '.join(parameters)}.{hint}"
+            )
+
+
+def _shown(arguments: Mapping[str, Any]) -> str:
+    """Arguments for a message: a table by its size, a search space by its names."""
+    shown = (
+        f"{name}=<{type(value).__name__} of {len(value)}>"
+        if isinstance(value, pd.DataFrame | dict)
+        else f"{name}={value!r}"
+        for name, value in arguments.items()
+    )
+    return ", ".join(shown) or "no arguments"

@@ -1,0 +1,126 @@
+"""A directory in which each finished cell is one file, written once and whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Sequence
+from dataclasses import asdict
+import gzip
+import json
+import os
+from pathlib import Path
+import tempfile
+from typing import Any
+import warnings
+
+from harness.experiment import Cell
+from harness.experiment import CellResult
+from harness.experiment import SamplerSpec
+
+
+class Store:
+    """Results by the content hash of their cell.
+
+    Args:
+        directory: Where to keep them; made when the first result is saved.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._cells = directory / "cells"
+
+    def path(self, cell: Cell) -> Path:
+        """File of a cell, whether it is there or not."""
+        return self._cells / f"{cell.key}.json.gz"
+
+    def save(self, result: CellResult) -> None:
+        """Write a result so that its file is whole or not there, whatever happens meanwhile."""
+        self._cells.mkdir(parents=True, exist_ok=True)
+        content = gzip.compress(json.dumps(asdict(result)).encode(), mtime=0)
+        with tempfile.NamedTemporaryFile(dir=self._cells, suffix=".tmp", delete=False) as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(file.name, self.path(result.cell))
+
+    def load(self, cell: Cell) -> CellResult | None:
+        """The result of a cell under the cell's own label, ``None`` if there is none.
+
+        Warns:
+            UserWarning: If the file is there but cannot be read; it counts as missing.
+        """
+        result = self._read(self.path(cell))
+        if result is None:
+            return None
+        return CellResult(**{**_fields(result), "cell": cell})
+
+    def load_all(self) -> list[CellResult]:
+        """All results, in the order in which they were finished.
+
+        Warns:
+            UserWarning: Names each file that cannot be read.
+        """
+        results = [self._read(path) for path in sorted(self._cells.glob("*.json.gz"))]
+        return sorted(
+            (result for result in results if result is not None),
+            key=lambda result: (str(result.provenance.get("finished")), result.cell.seed),
+        )
+
+    def missing(self, cells: Iterable[Cell]) -> list[Cell]:
+        """Those of the cells that have no readable result."""
+        return [cell for cell in cells if self._read(self.path(cell)) is None]
+
+    @staticmethod
+    def _read(path: Path) -> CellResult | None:
+        try:
+            content = json.loads(gzip.decompress(path.read_bytes()))
+            return _result(content)
+        except FileNotFoundError:
+            return None
+        except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
+            warnings.warn(
+                f"{path} is no readable result ({error}) and counts as missing.", stacklevel=3
+            )
+            return None
+
+
+def latest(results: Sequence[CellResult]) -> list[CellResult]:
+    """Results of the latest version of each sampler and table, in their given order.
+
+    A directory that saw several versions of the code holds cells of all of them under one label.
+
+    Args:
+        results: Results in the order in which they were finished.
+
+    Returns:
+        Those whose sampler and table are what the last result of their label had.
+    """
+    newest = {_label(result): _version(result) for result in results}
+    return [result for result in results if _version(result) == newest[_label(result)]]
+
+
+def _label(result: CellResult) -> tuple[str, str, str, str]:
+    cell = result.cell
+    return (cell.benchmark, cell.dataset, cell.source, cell.sampler.label)
+
+
+def _version(result: CellResult) -> tuple[Any, ...]:
+    sampler = result.cell.sampler
+    arguments = json.dumps(sampler.arguments, sort_keys=True)
+    return (
+        result.cell.benchmark_fingerprint,
+        sampler.target,
+        arguments,
+        sampler.fingerprint,
+    )
+
+
+def _result(content: dict[str, Any]) -> CellResult:
+    cell = content.pop("cell")
+    sampler = SamplerSpec(**cell.pop("sampler"))
+    lists = {name: tuple(value) for name, value in content.items() if isinstance(value, list)}
+    return CellResult(cell=Cell(**cell, sampler=sampler), **{**content, **lists})
+
+
+def _fields(result: CellResult) -> dict[str, Any]:
+    return {name: getattr(result, name) for name in CellResult.__dataclass_fields__}

@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import optuna
+from optuna.samplers import BaseSampler
+import pytest
+
+from harness import benchmarks
+from harness import samplers
+from harness.experiment import Cell
+from harness.runner import make_cells
+from harness.runner import run
+from harness.runner import run_cell
+from harness.store import Store
+
+
+class Stubborn(BaseSampler):
+    """Proposes one configuration for ever."""
+
+    def infer_relative_search_space(self, study: Any, trial: Any) -> dict[str, Any]:
+        return {}
+
+    def sample_relative(self, study: Any, trial: Any, search_space: Any) -> dict[str, Any]:
+        return {}
+
+    def sample_independent(self, study: Any, trial: Any, name: str, distribution: Any) -> Any:
+        return distribution.choices[0]
+
+
+class Broken(Stubborn):
+    def sample_independent(self, study: Any, trial: Any, name: str, distribution: Any) -> Any:
+        raise RuntimeError("no idea")
+
+
+TABLE = benchmarks.load("nasbench201", "cifar10", "package")
+
+
+def cells(*texts: str, seeds: int = 1, budgets: tuple[int, ...] = (12,)) -> list[Cell]:
+    return make_cells([TABLE], [samplers.make_spec(t) for t in texts], range(seeds), budgets)
+
+
+def test_a_cell_is_a_study_of_distinct_configurations() -> None:
+    result = run_cell(cells("tpe", budgets=(60,))[0])
+    assert len(result.evaluated) == 60
+    assert len(result.asked) == len(result.ask_seconds) == len(result.tell_seconds)
+    assert result.asked[-1] not in result.asked[:-1]
+    assert all(second >= 0 for second in (*result.ask_seconds, *result.tell_seconds))
+    assert result.provenance["optuna"] == optuna.__version__
+
+
+def test_a_cell_is_the_study_that_a_user_would_run() -> None:
+    (cell,) = cells("zaps", budgets=(30,))
+    study = optuna.create_study(
+        direction="maximize", sampler=samplers.build(cell.sampler, TABLE, budget=30, seed=0)
+    )
+    study.optimize(TABLE, n_trials=30)
+    result = run_cell(cell)
+    assert list(result.asked) == [TABLE.row(trial.params) for trial in study.trials]
+    assert result.repeat_share == 0
+    assert [a["zaps:phase"] for a in result.user_attrs] == [
+        trial.user_attrs["zaps:phase"] for trial in study.trials
+    ]
+
+
+def test_a_sampler_that_repeats_itself_is_stopped_and_reported() -> None:
+    result = run_cell(cells(f"{__name__}:Stubborn")[0])
+    assert len(result.asked) == 20 * 12
+    assert result.capped
+    assert result.evaluated == (result.asked[0],)
+
+
+def test_seeds_make_studies_and_equal_seeds_equal_ones() -> None:
+    first, second = (run_cell(cell).asked for cell in cells("random", seeds=2))
+    assert first != second
+    assert run_cell(cells("random")[0]).asked == first
+
+
+def test_only_what_plans_for_its_budget_has_a_study_for_each() -> None:
+    made = cells("zaps", "zaps-paper", seeds=2, budgets=(10, 20, 30))
+    planned = [(c.sampler.label, c.budget) for c in made if c.seed == 1]
+    assert planned == [("zaps", 30)] + [("zaps-paper", budget) for budget in (10, 20, 30)]
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_failure_is_reported_and_the_others_are_saved(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    made = cells("random", f"{__name__}:Broken", seeds=2)
+    outcomes = list(run(made, store, n_jobs=1))
+    failed = {o.cell.sampler.label for o in outcomes if o.error}
+    assert failed == {"Broken"}
+    assert all("no idea" in o.error for o in outcomes if o.error)
+    assert len(store.load_all()) == 2
+    assert store.missing(made) == [c for c in made if c.sampler.label == "Broken"]
+
+
+def test_another_table_than_the_cells_is_refused() -> None:
+    (cell,) = cells("random")
+    other = Cell(**{**cell.__dict__, "benchmark_fingerprint": "0"})
+    with pytest.raises(ValueError, match="must have the fingerprint 0"):
+        run_cell(other)

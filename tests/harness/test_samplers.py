@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import optuna
+import pytest
+
+from harness import benchmarks
+from harness import samplers
+from optuna_zaps import ZAPSSampler
+
+
+@pytest.fixture(scope="module")
+def benchmark_table() -> benchmarks.TabularBenchmark:
+    return benchmarks.load("nasbench201", "cifar10", "package")
+
+
+@pytest.mark.parametrize("entry", samplers.available(), ids=lambda entry: entry.name)
+def test_every_named_sampler_can_be_built_and_runs(
+    entry: samplers.Entry, benchmark_table: benchmarks.TabularBenchmark
+) -> None:
+    spec = samplers.make_spec(entry.name)
+    sampler = samplers.build(spec, benchmark_table, budget=10, seed=3)
+    study = optuna.create_study(direction="maximize", sampler=sampler)
+    study.optimize(benchmark_table, n_trials=2)
+    assert len(study.trials) == 2
+
+
+def test_only_the_papers_profile_plans_for_its_budget() -> None:
+    aware = [
+        e.name
+        for e in samplers.available()
+        if samplers.is_budget_aware(samplers.make_spec(e.name))
+    ]
+    assert aware == ["zaps-paper"]
+
+
+def test_arguments_reach_the_class(benchmark_table: benchmarks.TabularBenchmark) -> None:
+    spec = samplers.make_spec("short=zaps(n_startup_trials=7, initial_proxies=['flops'])")
+    assert (spec.label, spec.target) == ("short", "zaps")
+    sampler = samplers.build(spec, benchmark_table, budget=50, seed=0)
+    assert isinstance(sampler, ZAPSSampler)
+    assert sampler.initial_proxies_ == ["flops"]
+
+
+def test_the_fingerprint_tells_versions_apart() -> None:
+    assert optuna.__version__ in samplers.make_spec("tpe").fingerprint
+    assert samplers.make_spec("zaps").fingerprint != samplers.make_spec("tpe").fingerprint
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("zap", r"must be one of \['zaps', 'zaps-paper', 'tpe', 'random'\] or module:Class"),
+        ("zaps(n_startup=3)", "no argument 'n_startup'.*Did you mean 'n_startup_trials'"),
+        ("optuna.samplers:TPE", "has no class 'TPE'"),
+        ("no.such:Thing", "cannot be imported"),
+        ("optuna:Study", "must be a subclass of optuna.samplers.BaseSampler"),
+        ("tpe(seed=3)", "gets its seed from the comparison"),
+        ("tpe(3)", "form name=value"),
+        ("tpe(n_ei_candidates=__import__('os'))", "must be a number"),
+        ("tpe(", "must be written"),
+    ],
+)
+def test_a_sampler_that_cannot_be_is_refused_with_the_reason(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        samplers.make_spec(text)

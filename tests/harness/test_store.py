@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from dataclasses import replace
+import os
+from pathlib import Path
+
+import pytest
+
+from harness.experiment import Cell
+from harness.experiment import CellResult
+from harness.experiment import SamplerSpec
+from harness.store import Store
+from harness.store import latest
+
+
+def result(
+    seed: int = 0, label: str = "a", fingerprint: str = "1", **sampler: object
+) -> CellResult:
+    spec = SamplerSpec(label, "tpe", sampler, fingerprint)
+    return CellResult(
+        cell=Cell("bench", "data", "source", "f00", spec, seed, 3),
+        asked=(4, 2, 4, 7),
+        ask_seconds=(0.1, 0.2, 0.3, 0.4),
+        tell_seconds=(0.0, 0.0, 0.0, 0.01),
+        user_attrs=({"zaps:phase": "model", "zaps:mean": 1.5}, {}, {}, {}),
+        provenance={"finished": f"2026-01-0{seed + 1}", "optuna": "5.0.0"},
+    )
+
+
+def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    assert store.load(result().cell) is None
+    store.save(result())
+    assert store.load(result().cell) == result()
+    assert store.load_all() == [result()]
+    assert [p.suffix for p in (tmp_path / "cells").iterdir()] == [".gz"]
+
+
+def test_derived_quantities_by_hand() -> None:
+    assert result().evaluated == (4, 2, 7)
+    assert result().repeat_share == 0.25
+    assert not result().capped
+
+
+def test_equal_work_has_one_key_whatever_its_label() -> None:
+    assert result(label="a").cell.key == result(label="b").cell.key
+    others = [result(1), result(fingerprint="2"), result(gamma=1), result(gamma=2)]
+    assert len({result().cell.key, *(other.cell.key for other in others)}) == 5
+
+
+def test_a_result_is_loaded_under_the_label_that_asks(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.save(result(label="a"))
+    loaded = store.load(result(label="b").cell)
+    assert loaded is not None
+    assert loaded.cell.sampler.label == "b"
+
+
+@pytest.mark.parametrize("content", [b"", b"\x1f\x8b\x08\x00", None])
+def test_a_damaged_file_counts_as_missing_with_a_warning(
+    tmp_path: Path, content: bytes | None
+) -> None:
+    store = Store(tmp_path)
+    store.save(result())
+    path = store.path(result().cell)
+    path.write_bytes(path.read_bytes()[:-20] if content is None else content)
+    with pytest.warns(UserWarning, match="counts as missing"):
+        assert store.missing([result().cell]) == [result().cell]
+    store.save(result())
+    assert store.missing([result().cell, result(1).cell]) == [result(1).cell]
+
+
+def test_a_save_that_is_cut_off_leaves_no_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(descriptor: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", killed)
+    with pytest.raises(KeyboardInterrupt):
+        Store(tmp_path).save(result())
+    assert Store(tmp_path).load_all() == []
+
+
+def test_of_several_versions_under_one_label_the_latest_counts() -> None:
+    old = [result(seed, fingerprint="1") for seed in range(3)]
+    new = [replace(r, provenance={"finished": "2026-02-01"}) for r in [result(0, fingerprint="2")]]
+    other = [result(5, label="b")]
+    assert latest([*old, *other, *new]) == [*other, *new]
