@@ -1,0 +1,69 @@
+"""Numbers as a reader wants them, the same in the terminal and on the page."""
+
+from __future__ import annotations
+
+import math
+
+
+NOTHING = "–"
+_SMALLEST_P = 1e-24
+_MINUS = "−"
+
+
+def number(value: float, digits: int = 1) -> str:
+    """Fixed number of digits, a dash for NaN."""
+    return NOTHING if math.isnan(value) else f"{value:.{digits}f}".replace("-", _MINUS)
+
+
+def significant(value: float, digits: int = 2) -> str:
+    """Significant digits without exponents, for quantities that span magnitudes.
+
+    Example:
+        >>> significant(0.0123), significant(1.234), significant(345.6)
+        ('0.012', '1.2', '346')
+    """
+    if math.isnan(value) or value == 0.0:
+        return NOTHING if math.isnan(value) else "0"
+    decimals = digits - 1 - math.floor(math.log10(abs(value)))
+    return number(value, max(decimals, 0))
+
+
+def signed(value: float, digits: int = 1) -> str:
+    """Fixed number of digits with a sign."""
+    return NOTHING if math.isnan(value) else f"{value:+.{digits}f}".replace("-", _MINUS)
+
+
+def spread(mean: float, std: float, digits: int = 1) -> str:
+    """Mean ± standard deviation; the mean alone where there is only one study."""
+    text = number(mean, digits)
+    return text if math.isnan(std) else f"{text} ± {number(std, digits)}"
+
+
+def regret(value: float) -> str:
+    """Regret in percent, with a bound below which it is nil for a reader."""
+    return "< 0.0001" if 0.0 < value < 1e-4 else significant(value)
+
+
+def p_value(p: float) -> str:
+    """A p-value with three decimals, or a power of ten, or a bound.
+
+    Example:
+        >>> p_value(0.25), p_value(3e-8), p_value(1e-60)
+        ('0.250', '3e-08', '< 1e-24')
+    """
+    if math.isnan(p):
+        return NOTHING
+    if p < _SMALLEST_P:
+        return "< 1e-24"
+    return f"{p:.0e}" if p < 1e-3 else f"{p:.3f}"
+
+
+def p_statement(p: float) -> str:
+    """``p = 0.250`` or ``p < 1e-24``."""
+    text = p_value(p)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
+
+
+def stars(p: float) -> str:
+    """Three stars below 0.001, two below 0.01, one below 0.05."""
+    return "*" * sum(p < bound for bound in (0.05, 0.01, 0.001))

@@ -1,0 +1,177 @@
+"""The two matrices: tests between samplers, and correlations between proxies.
+
+A matrix of tests carries its samplers' labels in ``meta``, by which the page filters rows and
+columns; ``meta["scale"]`` names the colour scale that the page replaces by that of its theme.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+import html
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from harness.benchmarks.base import TabularBenchmark
+from harness.report import formats
+from harness.report.palette import SCALES
+from harness.report.palette import SamplerStyle
+from harness.report.views import View
+
+
+OBJECTIVE = "objective"
+
+_ALPHA = 0.05
+_WORDS = {  # metric: (digits, unit, what the mean does when the row is ahead)
+    "precision": (1, " points", "P@100"),
+    "regret": (3, " points", "regret"),
+}
+
+
+def verdict(test: Mapping[str, Any], metric: str) -> str:
+    """One test in a sentence.
+
+    Args:
+        test: A row of :func:`harness.statistics.compare`.
+        metric: The metric it is about.
+
+    Returns:
+        A plain sentence, not yet escaped.
+    """
+    digits, unit, noun = _WORDS[metric]
+    a, b = test["sampler_a"], test["sampler_b"]
+    difference = formats.signed(test["difference"], digits)
+    text = f"{noun} of {a} minus that of {b}: {difference}{unit}"
+    if not np.isnan(test["ci_low"]):
+        low, high = (formats.number(test[end], digits) for end in ("ci_low", "ci_high"))
+        text += f" (95 % interval {low} to {high})"
+    clear = "" if test["p_holm"] < _ALPHA else ", not significant"
+    return (
+        f"{text}. {a} ahead: {formats.p_statement(test['p_holm'])}{clear}; "
+        f"Cliff's δ {formats.number(test['cliffs_delta'], 2)} ({test['effect'] or 'unknown'})."
+    )
+
+
+def tests_figure(view: View, styles: Mapping[str, SamplerStyle], metric: str) -> go.Figure:
+    """Each sampler against each other: effect as colour, difference and stars as text."""
+    labels = [label for label in styles if label in view.readings]
+    digits = _WORDS[metric][0]
+    tests = {
+        (str(test["sampler_a"]), str(test["sampler_b"])): test
+        for test in view.tests[metric].to_dict("records")
+    }
+
+    def cells(of_test: Any, of_itself: Any) -> list[list[Any]]:
+        return [
+            [of_test(tests[a, b]) if (a, b) in tests else of_itself for b in labels]
+            for a in labels
+        ]
+
+    names = [styles[label].name for label in labels]
+    figure = _matrix(
+        names,
+        z=cells(lambda test: _json_number(test["cliffs_delta"]), None),
+        text=cells(lambda test: _difference_text(test, digits), ""),
+        hovertext=cells(lambda test: _wrapped(verdict(test, metric)), ""),
+        scale="diverging",
+        bounds=(-1.0, 1.0),
+        bar_title="Cliff's δ",
+    )
+    figure.data[0].meta = {"samplers": labels, "scale": "diverging"}
+    figure.update_xaxes(title={"text": "… than this one"})
+    figure.update_yaxes(title={"text": "is this one better …"})
+    return figure
+
+
+def correlations(benchmark: TabularBenchmark) -> pd.DataFrame:
+    """Absolute Spearman correlations of the objective and the proxies.
+
+    Returns:
+        Square frame, the objective first and then the proxies from the most to the least
+        relevant. A constant proxy correlates with nothing.
+    """
+    columns = benchmark.proxies.select_dtypes("number").assign(**{OBJECTIVE: benchmark.values})
+    ranks = columns.rank()
+    varying = ranks.loc[:, ranks.nunique() > 1]
+    matrix = (
+        varying.corr().abs().reindex(index=columns.columns, columns=columns.columns).fillna(0.0)
+    )
+    order = matrix[OBJECTIVE].drop(OBJECTIVE).sort_values(ascending=False, kind="stable").index
+    ordered = [OBJECTIVE, *order]
+    return matrix.loc[ordered, ordered]
+
+
+def proxies_figure(benchmark: TabularBenchmark) -> go.Figure:
+    """Absolute Spearman correlations, the objective first, proxies by relevance."""
+    matrix = correlations(benchmark)
+    names = [html.escape(str(name)) for name in matrix.columns]
+    values = matrix.to_numpy().round(3).tolist()
+    return _matrix(
+        names,
+        z=values,
+        text=[
+            [f"{value:.2f}".lstrip("0") if value < 1 else "1" for value in row] for row in values
+        ],
+        hovertext=[
+            [f"{a} and {b}: |ρ| = {value:.3f}" for b, value in zip(names, row, strict=True)]
+            for a, row in zip(names, values, strict=True)
+        ],
+        scale="sequential",
+        bounds=(0.0, 1.0),
+        bar_title="|ρ|",
+    )
+
+
+def _matrix(
+    names: list[str],
+    *,
+    z: list[list[Any]],
+    text: list[list[str]],
+    hovertext: list[list[str]],
+    scale: str,
+    bounds: tuple[float, float],
+    bar_title: str,
+) -> go.Figure:
+    heatmap = go.Heatmap(
+        x=names,
+        y=names,
+        z=z,
+        text=text,
+        hovertext=hovertext,
+        texttemplate="%{text}",
+        hovertemplate="%{hovertext}<extra></extra>",
+        hoverongaps=False,
+        zmin=bounds[0],
+        zmax=bounds[1],
+        colorscale=SCALES["light"][scale],
+        colorbar={"title": {"text": bar_title}, "thickness": 10, "outlinewidth": 0, "nticks": 5},
+        xgap=2,
+        ygap=2,
+        meta={"scale": scale},
+    )
+    axis = {"type": "category", "showgrid": False, "automargin": True, "ticks": ""}
+    return go.Figure(
+        data=[heatmap],
+        layout={
+            "template": "none",
+            "margin": {"l": 62, "r": 12, "t": 12, "b": 46},
+            "xaxis": axis,
+            "yaxis": {**axis, "autorange": "reversed"},
+        },
+    )
+
+
+def _difference_text(test: Mapping[str, Any], digits: int) -> str:
+    mark = formats.stars(test["p_holm"])
+    return formats.signed(test["difference"], digits) + (f"<br>{mark}" if mark else "")
+
+
+def _json_number(value: float) -> float | None:
+    return None if np.isnan(value) else round(float(value), 4)
+
+
+def _wrapped(sentence: str) -> str:
+    """Escape for Plotly, whose hover boxes do not wrap lines by themselves."""
+    return html.escape(sentence, quote=False).replace("). ", ").<br>").replace("; ", ";<br>")
