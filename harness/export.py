@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from datetime import datetime
 from datetime import timedelta
+import warnings
 
 import optuna
+from optuna.exceptions import ExperimentalWarning
 from optuna.storages import BaseStorage
 from optuna.trial import FrozenTrial
 from optuna.trial import TrialState
@@ -59,7 +61,10 @@ def export(
         study = optuna.create_study(
             storage=storage, study_name=name, directions=benchmark.directions
         )
-        study.set_metric_names([benchmark.metric])
+        with warnings.catch_warnings():
+            # Experimental since Optuna 3.2, and what optuna-dashboard labels its axes by.
+            warnings.simplefilter("ignore", ExperimentalWarning)
+            study.set_metric_names([benchmark.metric])
         cell = result.cell
         attributes = {
             "sampler": cell.sampler.label,
