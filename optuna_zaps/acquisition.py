@@ -2,8 +2,54 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Protocol
+
 import numpy as np
 import numpy.typing as npt
+
+
+class Exploration(Protocol):
+    """How much the spread of a prediction counts."""
+
+    def weight(self, n_labelled: int) -> float:
+        """The weight beta after this many labels."""
+
+
+@dataclass(frozen=True)
+class ConstantExploration:
+    """The paper's: the same weight throughout.
+
+    Attributes:
+        beta: The weight.
+    """
+
+    beta: float = 0.5
+
+    def weight(self, n_labelled: int) -> float:
+        """As in :class:`Exploration`."""
+        del n_labelled
+        return self.beta
+
+
+@dataclass(frozen=True)
+class DecayingExploration:
+    """A weight that falls with the root of the number of labels.
+
+    Not in the paper. A process whose spread can be trusted leaves a wrong basin with a large
+    weight early on, and needs none later.
+
+    Attributes:
+        beta: The weight after ``n_reference`` labels.
+        n_reference: Number of labels.
+    """
+
+    beta: float = 2.0
+    n_reference: int = 20
+
+    def weight(self, n_labelled: int) -> float:
+        """As in :class:`Exploration`."""
+        return float(self.beta * np.sqrt(self.n_reference / max(n_labelled, 1)))
 
 
 def upper_confidence_bound(
@@ -20,13 +66,3 @@ def upper_confidence_bound(
         Array of shape (n_candidates,), larger is better.
     """
     return mean + beta * std
-
-
-def descending(score: npt.NDArray[np.float64], rng: np.random.Generator) -> npt.NDArray[np.intp]:
-    """Candidates in decreasing order of score, shape (n_candidates,), ties in random order.
-
-    Trees give many candidates equal scores; leaving those in table order would move the paper's
-    results by several points with the table.
-    """
-    shuffled = rng.permutation(len(score))
-    return np.asarray(shuffled[np.argsort(-score[shuffled], kind="stable")], dtype=np.intp)

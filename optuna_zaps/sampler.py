@@ -31,6 +31,8 @@ from optuna_zaps._history import fixed_params
 from optuna_zaps._random import stream
 from optuna_zaps.candidates import MAX_CANDIDATES
 from optuna_zaps.candidates import CandidateSet
+from optuna_zaps.profiles import PROFILES
+from optuna_zaps.profiles import Profile
 from optuna_zaps.proxies import ProxyFunction
 from optuna_zaps.proxies import ProxyTable
 from optuna_zaps.proxies import split_table
@@ -40,7 +42,6 @@ from optuna_zaps.search import Proposal
 from optuna_zaps.search import Schedule
 from optuna_zaps.search import ZAPSSearch
 from optuna_zaps.selection import ProxyFit
-from optuna_zaps.surrogates import SURROGATES
 from optuna_zaps.surrogates import SurrogateFactory
 
 
@@ -100,8 +101,8 @@ class ZAPSSampler(BaseSampler):
         budget:
             Number of evaluations that the study will have, at least 10. With it the schedule is
             the paper's: ``max(10, budget // 4)`` initial evaluations, then two batches. Without
-            it the sampler is anytime: 20 initial evaluations, then a fit whenever the number of
-            values grew by a tenth.
+            it the sampler is anytime: 14 initial evaluations (20 before trees), then a fit
+            whenever the number of values grew by a tenth.
         initial_proxies:
             Names of the proxies that seed the initialisation, or a fitted
             :class:`~optuna_zaps.ProxyFit`: what proved informative on another data set. By
@@ -109,8 +110,10 @@ class ZAPSSampler(BaseSampler):
             label (:func:`~optuna_zaps.selection.consensus_subset`); on NAS-Bench-201 they serve
             as well as those that ProxyFit chooses with all labels.
         surrogate:
-            Name of the model, ``"xgboost"`` for the paper's ensemble, or a factory
-            (:data:`optuna_zaps.surrogates.SurrogateFactory`).
+            Name of the model: ``"gaussian-process"`` for two averaged processes, one of which
+            sees no proxies, the default without ``budget``; ``"xgboost"`` for the paper's
+            ensemble, the default with it. Or a factory
+            (:data:`optuna_zaps.surrogates.SurrogateFactory`), searched with the paper's settings.
         n_startup_trials:
             Number of initial evaluations, in place of the schedule's. They are addressed by trial
             number, so trials that exist already count.
@@ -147,14 +150,14 @@ class ZAPSSampler(BaseSampler):
         search_space: _space.SearchSpace | None = None,
         budget: int | None = None,
         initial_proxies: Sequence[str] | ProxyFit | None = None,
-        surrogate: str | SurrogateFactory = "xgboost",
+        surrogate: str | SurrogateFactory | None = None,
         n_startup_trials: int | None = None,
         seed: int | None = None,
         independent_sampler: BaseSampler | None = None,
         warn_independent_sampling: bool = True,
     ) -> None:
-        self._schedule = _schedule(budget, n_startup_trials)
-        self._surrogate = _surrogate(surrogate)
+        self._profile = _profile(surrogate, budget)
+        self._schedule = _schedule(budget, n_startup_trials, self._profile)
         self._seed = _entropy(seed)
         self._initial_proxies = _proxy_names(initial_proxies)
         self._independent_sampler = independent_sampler or _default_sampler(seed, n_startup_trials)
@@ -494,7 +497,8 @@ class ZAPSSampler(BaseSampler):
         return ZAPSSearch(
             candidates,
             proxies,
-            surrogate=self._surrogate,
+            surrogate=self._profile.surrogate,
+            settings=self._profile.settings,
             schedule=self._schedule,
             seed=self._seed,
             initial_proxies=self._initial_proxies,
@@ -535,21 +539,23 @@ class ZAPSSampler(BaseSampler):
                 _logger.warning(message)
 
 
-def _schedule(budget: int | None, n_startup_trials: int | None) -> Schedule:
+def _profile(surrogate: str | SurrogateFactory | None, budget: int | None) -> Profile:
+    if surrogate is None:
+        surrogate = "gaussian-process" if budget is None else "xgboost"
+    if not isinstance(surrogate, str):
+        return Profile(surrogate)
+    if surrogate not in PROFILES:
+        raise ValueError(f"surrogate must be one of {sorted(PROFILES)}, but got {surrogate!r}.")
+    return PROFILES[surrogate]
+
+
+def _schedule(budget: int | None, n_startup_trials: int | None, profile: Profile) -> Schedule:
     if n_startup_trials is not None and n_startup_trials < 0:
         raise ValueError(f"n_startup_trials must not be negative, but got {n_startup_trials}.")
     if budget is not None:
         startup = -1 if n_startup_trials is None else n_startup_trials
         return BudgetSchedule(budget, n_startup=startup)
-    return AnytimeSchedule() if n_startup_trials is None else AnytimeSchedule(n_startup_trials)
-
-
-def _surrogate(surrogate: str | SurrogateFactory) -> SurrogateFactory:
-    if not isinstance(surrogate, str):
-        return surrogate
-    if surrogate not in SURROGATES:
-        raise ValueError(f"surrogate must be one of {sorted(SURROGATES)}, but got {surrogate!r}.")
-    return SURROGATES[surrogate]
+    return AnytimeSchedule(profile.n_startup if n_startup_trials is None else n_startup_trials)
 
 
 def _entropy(seed: int | None) -> int:

@@ -20,8 +20,10 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from optuna_zaps._ladder import rungs
 from optuna_zaps._random import stream
-from optuna_zaps.acquisition import descending
+from optuna_zaps.acquisition import ConstantExploration
+from optuna_zaps.acquisition import Exploration
 from optuna_zaps.acquisition import upper_confidence_bound
 from optuna_zaps.candidates import CandidateSet
 from optuna_zaps.initialization import InitializationSettings
@@ -33,6 +35,7 @@ from optuna_zaps.selection import ReselectionSettings
 from optuna_zaps.selection import consensus_subset
 from optuna_zaps.selection import reselect
 from optuna_zaps.surrogates import FeatureLayout
+from optuna_zaps.surrogates import Surrogate
 from optuna_zaps.surrogates import SurrogateFactory
 
 
@@ -117,10 +120,7 @@ class AnytimeSchedule:
         """As in :class:`Schedule`."""
         if n_labelled <= self.n_startup:
             return n_labelled
-        size = self.n_startup
-        while (following := size + max(1, int(size * self.growth))) <= n_labelled:
-            size = following
-        return size
+        return max(rungs(self.n_startup, self.growth, n_labelled))
 
 
 @dataclass(frozen=True)
@@ -128,14 +128,15 @@ class SearchSettings:
     """Hyper-parameters of a search; the defaults are the paper's (Section 4.3).
 
     Attributes:
-        beta: Exploration weight of the upper confidence bound.
+        exploration: Weight of the spread in the upper confidence bound.
         initialization: Settings of the hybrid K-means.
-        reselection: Settings of the bootstrapped re-selection.
+        reselection: Settings of the bootstrapped re-selection, ``None`` to give the surrogate
+            every proxy.
     """
 
-    beta: float = 0.5
+    exploration: Exploration = field(default_factory=ConstantExploration)
     initialization: InitializationSettings = field(default_factory=InitializationSettings)
-    reselection: ReselectionSettings = field(default_factory=ReselectionSettings)
+    reselection: ReselectionSettings | None = field(default_factory=ReselectionSettings)
 
 
 @dataclass(frozen=True)
@@ -199,8 +200,14 @@ class _Model:
     mean: FloatArray
     std: FloatArray
     acquisition: FloatArray
-    order: IntArray
+    priority: IntArray
     proxies: tuple[str, ...]
+
+    def best(self, free: npt.NDArray[np.bool_]) -> int:
+        """The free candidate of the largest acquisition; of equal ones the first in priority."""
+        score = np.where(free, self.acquisition, -np.inf)
+        equal = np.flatnonzero(score == score.max())
+        return int(equal[self.priority[equal].argmin()])
 
 
 class ZAPSSearch:
@@ -247,6 +254,7 @@ class ZAPSSearch:
         self._initial = self._initial_columns(initial_proxies)
         self._model_key: tuple[bytes, bytes] | None = None
         self._model: _Model | None = None
+        self._kept: tuple[IntArray, npt.NDArray[np.float32], Surrogate] | None = None
 
     @property
     def initial_proxies(self) -> tuple[str, ...]:
@@ -292,10 +300,10 @@ class ZAPSSearch:
             if planned is not None:
                 return planned
         if len(history.labelled) < MIN_LABELS:
-            order = stream(self._seed, "random", number).permutation(len(free))
-            return Proposal(_first(order, free), "random")
+            rng = stream(self._seed, "random", number)
+            return Proposal(int(rng.choice(np.flatnonzero(free))), "random")
         model = self._fitted(history, self.schedule.training_size(len(history.labelled)))
-        best = _first(model.order, free)  # Alg. 3, line 8
+        best = model.best(free)  # Alg. 3, line 8
         return Proposal(
             best,
             "model",
@@ -318,7 +326,7 @@ class ZAPSSearch:
             )
         n_labelled = len(history.labelled)
         model = self._fitted(history, n_labelled)
-        order = descending(model.mean, stream(self._seed, "rank", n_labelled))
+        order = np.lexsort((model.priority, -model.mean))
         return Ranking(order, model.mean[order], model.std[order])
 
     @cached_property
@@ -337,23 +345,35 @@ class ZAPSSearch:
 
     def _fit(self, labelled: IntArray, labels: FloatArray) -> _Model:
         n_labelled = len(labelled)
-        active = np.empty(0, dtype=np.intp)
-        n_proxies = 0
-        if self.proxies is not None:
-            rng = stream(self._seed, "reselection", n_labelled)
-            ranks = self.proxies.ranks
-            active = reselect(ranks[labelled], labels, rng, self.settings.reselection)
-            n_proxies = ranks.shape[1]
-        encoding = np.arange(n_proxies, self._features.shape[1])
-        features = self._features[:, np.concatenate([np.sort(active), encoding])]
-        surrogate = self._surrogate(
-            FeatureLayout(len(active), len(encoding)), stream(self._seed, "surrogate", n_labelled)
-        )
+        active = self._active(labelled, labels)
+        features, surrogate = self._surrogate_of(np.sort(active))
         surrogate.fit(features[labelled], labels)
         mean, std = surrogate.predict(features)
-        acquisition = upper_confidence_bound(mean, std, self.settings.beta)
-        order = descending(acquisition, stream(self._seed, "ties", n_labelled))
-        return _Model(mean, std, acquisition, order, self._names(active))
+        beta = self.settings.exploration.weight(n_labelled)
+        acquisition = upper_confidence_bound(mean, std, beta)
+        # Trees give many candidates equal scores; leaving those in table order would move the
+        # paper's results by several points with the table.
+        priority = stream(self._seed, "ties", n_labelled).permutation(len(mean))
+        return _Model(mean, std, acquisition, priority, self._names(active))
+
+    def _active(self, labelled: IntArray, labels: FloatArray) -> IntArray:
+        """Proxies for the surrogate (Alg. 3, line 5), the most voted first."""
+        if self.proxies is None:
+            return np.empty(0, dtype=np.intp)
+        if self.settings.reselection is None:
+            return np.arange(len(self.proxies.names), dtype=np.intp)
+        rng = stream(self._seed, "reselection", len(labelled))
+        return reselect(self.proxies.ranks[labelled], labels, rng, self.settings.reselection)
+
+    def _surrogate_of(self, active: IntArray) -> tuple[npt.NDArray[np.float32], Surrogate]:
+        """The features of these proxies and their surrogate, kept while the proxies stay."""
+        if self._kept is None or not np.array_equal(self._kept[0], active):
+            n_proxies = self._features.shape[1] - self.candidates.encoding.shape[1]
+            encoding = np.arange(n_proxies, self._features.shape[1])
+            features = self._features[:, np.concatenate([active, encoding])]
+            layout = FeatureLayout(len(active), len(encoding), len(self.candidates.names))
+            self._kept = (active, features, self._surrogate(layout, self._seed))
+        return self._kept[1], self._kept[2]
 
     def _planned(self, number: int, free: npt.NDArray[np.bool_]) -> Proposal | None:
         """The plan's entry for a trial, or the next one whose candidate is free."""
@@ -382,7 +402,3 @@ class ZAPSSearch:
         if self.proxies is None:
             return ()
         return tuple(self.proxies.names[column] for column in columns.tolist())
-
-
-def _first(order: IntArray, free: npt.NDArray[np.bool_]) -> int:
-    return int(order[free[order].argmax()])

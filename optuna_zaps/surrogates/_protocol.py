@@ -24,14 +24,20 @@ class FeatureLayout:
     Attributes:
         n_proxies: Number of leading columns that are proxy ranks in [0, 1].
         n_encoding: Number of columns after them that encode the parameters.
+        n_parameters: Number of parameters that these columns encode.
     """
 
     n_proxies: int
     n_encoding: int
+    n_parameters: int
 
 
 class Surrogate(Protocol):
-    """A regressor with a measure of its own doubt."""
+    """A regressor with a measure of its own doubt.
+
+    It may be fitted again and again; what it then predicts depends on the rows, the labels and its
+    seed, not on the fits before.
+    """
 
     def fit(self, X: npt.NDArray[np.float32], y: npt.NDArray[np.float64]) -> None:
         """Learn from labelled rows."""
@@ -42,5 +48,5 @@ class Surrogate(Protocol):
         """Mean and dispersion, each of shape (n_rows,), in the unit of the labels."""
 
 
-SurrogateFactory: TypeAlias = Callable[[FeatureLayout, np.random.Generator], Surrogate]
-"""Makes an unfitted surrogate for features of a layout, seeded by a generator."""
+SurrogateFactory: TypeAlias = Callable[[FeatureLayout, int], Surrogate]
+"""Makes an unfitted surrogate for features of a layout, given a seed."""

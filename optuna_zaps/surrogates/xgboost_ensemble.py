@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import xgboost as xgb
 
+from optuna_zaps._random import stream
 from optuna_zaps.surrogates._protocol import FeatureLayout
 
 
@@ -64,30 +65,31 @@ class XGBoostEnsemble:
     """Mean and standard deviation over regressors fitted on bootstrap resamples.
 
     Args:
-        rng: Draws the resamples and the members' seeds.
+        seed: Decides, with the number of labels, the resamples and the members' seeds.
         settings: The paper's by default.
     """
 
-    def __init__(self, rng: np.random.Generator, settings: XGBoostSettings | None = None) -> None:
-        self._rng = rng
+    def __init__(self, seed: int, settings: XGBoostSettings | None = None) -> None:
+        self._seed = seed
         self._settings = settings or XGBoostSettings()
         self._members: list[xgb.Booster] = []
 
     @classmethod
-    def for_layout(cls, layout: FeatureLayout, rng: np.random.Generator) -> XGBoostEnsemble:
+    def for_layout(cls, layout: FeatureLayout, seed: int) -> XGBoostEnsemble:
         """Factory of the protocol; trees need not know which feature is what."""
         del layout
-        return cls(rng)
+        return cls(seed)
 
     def fit(self, X: npt.NDArray[np.float32], y: npt.NDArray[np.float64]) -> None:
         """Fit every member on its own resample."""
+        rng = stream(self._seed, "surrogate", len(y))
         self._members = []
         for _ in range(self._settings.n_members):
-            resample = self._rng.integers(len(y), size=len(y))
+            resample = rng.integers(len(y), size=len(y))
             data = xgb.QuantileDMatrix(
                 X[resample], label=y[resample], nthread=1, max_bin=self._settings.max_bin
             )
-            parameters = self._settings.parameters(int(self._rng.integers(2**31)))
+            parameters = self._settings.parameters(int(rng.integers(2**31)))
             self._members.append(
                 xgb.train(parameters, data, num_boost_round=self._settings.n_trees)
             )

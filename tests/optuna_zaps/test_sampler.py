@@ -143,7 +143,9 @@ def test_user_attributes_tell_why() -> None:
         ["exploitation", "coverage"] * 3 + ["model"] * 6
     )
     last = trials[-1].user_attrs
-    assert last["zaps:acquisition"] == pytest.approx(last["zaps:mean"] + 0.5 * last["zaps:std"])
+    # The model in force was fitted on 11 values: beta = 2 sqrt(20 / 11).
+    beta = 2 * np.sqrt(20 / 11)
+    assert last["zaps:acquisition"] == pytest.approx(last["zaps:mean"] + beta * last["zaps:std"])
     assert set(last["zaps:proxies"].split(", ")) == {"flops", "synflow"}
 
 

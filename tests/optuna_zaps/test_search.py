@@ -8,13 +8,13 @@ import pandas as pd
 import pytest
 
 from optuna_zaps.candidates import CandidateSet
+from optuna_zaps.profiles import PROFILES
 from optuna_zaps.proxies import ProxyTable
 from optuna_zaps.search import AnytimeSchedule
 from optuna_zaps.search import BudgetSchedule
 from optuna_zaps.search import History
 from optuna_zaps.search import Schedule
 from optuna_zaps.search import ZAPSSearch
-from optuna_zaps.surrogates import SURROGATES
 from optuna_zaps.surrogates import FeatureLayout
 
 
@@ -36,11 +36,13 @@ def search(
     schedule: Schedule | None = None,
     proxies: ProxyTable | None = PROXIES,
     initial_proxies: Sequence[str] | None = None,
+    profile: str = "xgboost",
 ) -> ZAPSSearch:
     return ZAPSSearch(
         CANDIDATES,
         proxies,
-        surrogate=SURROGATES["xgboost"],
+        surrogate=PROFILES[profile].surrogate,
+        settings=PROFILES[profile].settings,
         schedule=schedule or AnytimeSchedule(10),
         seed=seed,
         initial_proxies=initial_proxies,
@@ -64,24 +66,30 @@ def run(machine: ZAPSSearch, n: int) -> list[int]:
     return evaluated
 
 
-def test_nothing_is_proposed_twice_and_everything_once() -> None:
-    machine = search()
+@pytest.mark.parametrize("profile", sorted(PROFILES))
+@pytest.mark.parametrize("proxies", [PROXIES, None], ids=["proxies", "none"])
+def test_nothing_is_proposed_twice_and_everything_once(
+    profile: str, proxies: ProxyTable | None
+) -> None:
+    machine = search(profile=profile, proxies=proxies)
     evaluated = run(machine, len(CANDIDATES))
     assert sorted(evaluated) == list(range(len(CANDIDATES)))
     assert machine.propose(history(evaluated), len(evaluated)) is None
 
 
-def test_a_search_rebuilt_from_the_history_goes_on_as_the_one_that_ran() -> None:
-    evaluated = run(search(), 40)
-    for n in (3, 10, 11, 25, 39):
-        proposal = search().propose(history(evaluated[:n]), n)
+@pytest.mark.parametrize("profile", sorted(PROFILES))
+def test_a_search_rebuilt_from_the_history_goes_on_as_the_one_that_ran(profile: str) -> None:
+    evaluated = run(search(profile=profile), 60)
+    for n in (3, 10, 11, 25, 39, 59):
+        proposal = search(profile=profile).propose(history(evaluated[:n]), n)
         assert proposal is not None
         assert proposal.candidate == evaluated[n]
 
 
-def test_it_finds_the_optimum_early() -> None:
+@pytest.mark.parametrize("profile", sorted(PROFILES))
+def test_it_finds_the_optimum_early(profile: str) -> None:
     # Random search finds it within 40 of 144 with probability 28 %: 10 seeds of 10 is 3e-6.
-    assert all(VALUES.argmax() in run(search(seed), 40) for seed in range(10))
+    assert all(VALUES.argmax() in run(search(seed, profile=profile), 40) for seed in range(10))
 
 
 def test_pending_candidates_are_left_alone() -> None:
@@ -167,7 +175,7 @@ def test_the_surrogate_sees_proxy_ranks_first_then_the_encoding() -> None:
         def predict(self, X: npt.NDArray[np.float32]) -> tuple[np.ndarray, np.ndarray]:
             return np.zeros(len(X)), np.zeros(len(X))
 
-    def factory(layout: FeatureLayout, rng: np.random.Generator) -> Spy:
+    def factory(layout: FeatureLayout, seed: int) -> Spy:
         layouts.append(layout)
         return Spy()
 
@@ -175,7 +183,26 @@ def test_the_surrogate_sees_proxy_ranks_first_then_the_encoding() -> None:
         CANDIDATES, PROXIES, surrogate=factory, schedule=AnytimeSchedule(10), seed=0
     )
     machine.propose(history(range(12)), 12)
-    assert layouts == [FeatureLayout(n_proxies=2, n_encoding=2 * N_SIDE)]
+    assert layouts == [FeatureLayout(n_proxies=2, n_encoding=2 * N_SIDE, n_parameters=2)]
+
+
+def test_ties_are_broken_by_the_seed_not_by_the_table() -> None:
+    class Flat:
+        def fit(self, X: npt.NDArray[np.float32], y: npt.NDArray[np.float64]) -> None:
+            pass
+
+        def predict(self, X: npt.NDArray[np.float32]) -> tuple[np.ndarray, np.ndarray]:
+            return np.zeros(len(X)), np.zeros(len(X))
+
+    def chosen(seed: int) -> int:
+        machine = ZAPSSearch(
+            CANDIDATES, None, surrogate=lambda *_: Flat(), schedule=AnytimeSchedule(0), seed=seed
+        )
+        proposal = machine.propose(history([0, 1]), 5)
+        assert proposal is not None
+        return proposal.candidate
+
+    assert len({chosen(seed) for seed in range(20)}) > 10
 
 
 def test_the_seed_matters_and_the_order_of_asking_does_not() -> None:

@@ -1,0 +1,43 @@
+"""What belongs together: a surrogate, how it explores, and how long a search starts without it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field
+from types import MappingProxyType
+
+from optuna_zaps.acquisition import DecayingExploration
+from optuna_zaps.search import SearchSettings
+from optuna_zaps.surrogates import AveragedProcesses
+from optuna_zaps.surrogates import SurrogateFactory
+from optuna_zaps.surrogates import XGBoostEnsemble
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A way to search.
+
+    Attributes:
+        surrogate: Factory of the model.
+        settings: Hyper-parameters of the search; the paper's by default.
+        n_startup: Initial evaluations of the anytime schedule.
+    """
+
+    surrogate: SurrogateFactory
+    settings: SearchSettings = field(default_factory=SearchSettings)
+    n_startup: int = 20
+
+
+PROFILES: Mapping[str, Profile] = MappingProxyType(
+    {
+        "gaussian-process": Profile(
+            AveragedProcesses.for_layout,
+            # The processes weigh proxies themselves, and all of them at once.
+            SearchSettings(exploration=DecayingExploration(), reselection=None),
+            n_startup=14,
+        ),
+        "xgboost": Profile(XGBoostEnsemble.for_layout),
+    }
+)
+"""Profiles by the name that ``ZAPSSampler(surrogate=...)`` takes."""
