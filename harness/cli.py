@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from collections.abc import Sequence
+from contextlib import contextmanager
 from pathlib import Path
 import shlex
 import sys
 from typing import Annotated
+import warnings
 
 import joblib
 import optuna
@@ -18,6 +21,7 @@ from rich.progress import TextColumn
 from rich.progress import TimeElapsedColumn
 from rich.progress import TimeRemainingColumn
 from rich.table import Table
+from sqlalchemy.exc import SQLAlchemyError
 import typer
 
 from harness import benchmarks
@@ -46,7 +50,16 @@ app = typer.Typer(
 )
 console = Console()
 
-Output = Annotated[Path, typer.Option(help="Directory of the results.")]
+Output = Annotated[Path, typer.Option(file_okay=False, help="Directory of the results.")]
+Budgets = Annotated[
+    list[int] | None,
+    typer.Option(
+        "--budget",
+        min=1,
+        help="Read the studies off after so many distinct evaluations; by default at the budgets "
+        "that they were run for. Repeatable.",
+    ),
+]
 Directory = Annotated[
     Path, typer.Argument(exists=True, file_okay=False, help="Directory of a comparison.")
 ]
@@ -105,6 +118,7 @@ def compare(
     Every finished study is kept in the output directory: the same command again, or one with more
     seeds or samplers, computes only what is not there.
     """
+    _find_modules_here()
     with _clean_errors():
         tables = [benchmarks.load(benchmark, name, source) for name in dict.fromkeys(dataset)]
         specs = [samplers.make_spec(text) for text in dict.fromkeys(sampler)]
@@ -117,6 +131,11 @@ def compare(
         console.print(f"{table.name} / {table.dataset}, source [bold]{table.source}[/bold]")
         for note in table.notes:
             console.print(f"  {note}", style="dim", highlight=False)
+    for spec in specs:
+        if not samplers.takes_seed(spec):
+            console.print(
+                f"[yellow]{spec.label} takes no seed: its studies cannot be repeated.[/yellow]"
+            )
     store = Store(output)
     cells = make_cells(tables, specs, range(first_seed, first_seed + seeds), budgets)
     failures = _run_missing(cells, store, n_jobs or joblib.cpu_count())
@@ -126,16 +145,19 @@ def compare(
     if failures:
         for failure in failures[:3]:
             console.print(f"\n[red]{_named(failure.cell)} failed:[/red]\n{failure.error}")
-        console.print(f"[red]{len(failures)} of {len(cells)} studies failed.[/red]")
+        console.print(
+            f"[red]{len(failures)} of {len(cells)} studies failed.[/red] The same command tries "
+            "only them again."
+        )
         raise typer.Exit(1)
 
 
 @app.command()
-def report(directory: Directory) -> None:
+def report(directory: Directory, budget: Budgets = None) -> None:
     """Print the tables and write the dashboard of all results in a directory."""
     results = _stored(directory)
     with _clean_errors():
-        _report(results, _tables_of(results), None, directory)
+        _report(results, _tables_of(results), sorted(set(budget or ())) or None, directory)
 
 
 @app.command()
@@ -161,7 +183,7 @@ def export(
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     with _clean_errors(), _progress() as progress:
         tables = _tables_of(results)
-        opened = optuna.storages.get_storage(storage)
+        opened = _open(storage)
         written = list(
             progress.track(
                 export_studies(results, tables, opened), total=len(results), description="studies"
@@ -173,16 +195,24 @@ def export(
 
 
 def _run_missing(cells: Sequence[Cell], store: Store, n_jobs: int) -> list[Outcome]:
-    missing = store.missing(cells)
-    if len(missing) < len(cells):
-        console.print(f"{len(cells) - len(missing)} of {len(cells)} studies are there already.")
+    distinct = list({cell.key: cell for cell in cells}.values())  # Two labels may be one work.
+    with _plain_warnings():
+        missing = store.missing(distinct)
+    if len(missing) < len(distinct):
+        n_there = len(distinct) - len(missing)
+        console.print(f"{n_there} of {len(distinct)} studies are there already.")
     failures = []
     with _progress() as progress:
         task = progress.add_task("studies", total=len(missing))
-        for outcome in run(missing, store, n_jobs=min(n_jobs, max(1, len(missing)))):
-            if outcome.error is not None:
-                failures.append(outcome)
-            progress.advance(task)
+        try:
+            for outcome in run(missing, store, n_jobs=min(n_jobs, max(1, len(missing)))):
+                if outcome.error is not None:
+                    failures.append(outcome)
+                progress.advance(task)
+        except KeyboardInterrupt:
+            progress.stop()
+            console.print("Stopped. Finished studies are kept: the same command goes on.")
+            raise
     return failures
 
 
@@ -193,6 +223,9 @@ def _report(
     output: Path,
 ) -> None:
     summary = summarize(results, tables, budgets)
+    if summary.empty:
+        longest = max(result.cell.budget for result in results)
+        raise ValueError(f"The budget must be at most {longest}, that of the studies.")
     console.print(rich_table(summary))
     summary.to_csv(output / "summary.csv", index=False)
     page = output / "dashboard.html"
@@ -203,7 +236,8 @@ def _report(
 
 
 def _stored(directory: Path) -> list[CellResult]:
-    results = Store(directory).load_all()
+    with _plain_warnings():
+        results = Store(directory).load_all()
     if not results:
         raise typer.BadParameter(
             f"{directory} holds no results. Run: zaps-harness compare --output {directory}"
@@ -247,6 +281,30 @@ def _refuse_large_budgets(budgets: Sequence[int], tables: Sequence[TabularBenchm
                 f"The budget must be at most the {len(table.values)} configurations of "
                 f"{table.name}, but got {max(budgets)}."
             )
+
+
+def _open(storage: str) -> optuna.storages.BaseStorage:
+    try:
+        return optuna.storages.get_storage(storage)
+    except (SQLAlchemyError, ImportError, ValueError) as error:
+        raise typer.BadParameter(f"The storage {storage!r} cannot be opened: {error}") from error
+
+
+def _find_modules_here() -> None:
+    """Let ``module:Class`` name a file of the working directory, as ``python -m`` would."""
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.append(here)
+
+
+@contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Prints warnings as sentences, without the line of code that they come from."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for warning in caught:
+        console.print(str(warning.message), style="yellow")
 
 
 def _progress() -> Progress:

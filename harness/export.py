@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from datetime import datetime
 from datetime import timedelta
+from itertools import islice
 import warnings
 
 import optuna
@@ -46,7 +47,8 @@ def export(
     Args:
         results: What to write.
         benchmarks: Tables by (name, data set, source).
-        storage: Where to; a study that it has already is left as it is.
+        storage: Where to. A study that it has already is left as it is, except one that an
+            earlier export was stopped in: that is completed.
 
     Yields:
         For each cell the name of the study written, ``None`` if it was there.
@@ -54,12 +56,15 @@ def export(
     present = set(optuna.get_all_study_names(storage))
     for result in results:
         name = study_name(result.cell)
-        if name in present:
+        if name in present and not _is_cut_off(name, result, storage):
             yield None
             continue
         benchmark = benchmarks[benchmark_key(result)]
         study = optuna.create_study(
-            storage=storage, study_name=name, directions=benchmark.directions
+            storage=storage,
+            study_name=name,
+            directions=benchmark.directions,
+            load_if_exists=True,
         )
         with warnings.catch_warnings():
             # Experimental since Optuna 3.2, and what optuna-dashboard labels its axes by.
@@ -67,6 +72,9 @@ def export(
             study.set_metric_names([benchmark.metric])
         cell = result.cell
         attributes = {
+            "cell": cell.key,
+            "benchmark": cell.benchmark,
+            "dataset": cell.dataset,
             "sampler": cell.sampler.label,
             "arguments": dict(cell.sampler.arguments),
             "seed": cell.seed,
@@ -76,8 +84,17 @@ def export(
         }
         for key, value in attributes.items():
             study.set_user_attr(key, value)
-        study.add_trials(_trials(result, benchmark))
+        n_there = len(study.get_trials(deepcopy=False))
+        study.add_trials(islice(_trials(result, benchmark), n_there, None))
         yield name
+
+
+def _is_cut_off(name: str, result: CellResult, storage: BaseStorage) -> bool:
+    """Whether the study is this cell's, with only the first of its trials."""
+    study = optuna.load_study(study_name=name, storage=storage)
+    n_there = len(study.get_trials(deepcopy=False))
+    same = study.user_attrs.get("cell") == result.cell.key
+    return n_there == 0 or (same and n_there < len(result.asked))
 
 
 def _trials(result: CellResult, benchmark: TabularBenchmark) -> Iterator[FrozenTrial]:

@@ -12,13 +12,19 @@ from pathlib import Path
 import platform
 import subprocess
 
+from threadpoolctl import threadpool_info
+
 
 _DISTRIBUTIONS = ("optuna", "numpy", "scipy", "scikit-learn", "pandas", "optuna-zaps")
 
 
 def provenance() -> dict[str, str]:
     """What is known about the code and the machine of this process, and the time."""
-    return {**_machine(), "finished": datetime.now(UTC).isoformat(timespec="seconds")}
+    return {
+        **_machine(),
+        "threads per study": _threads(),
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
 
 
 @lru_cache
@@ -30,9 +36,13 @@ def _machine() -> dict[str, str]:
         "commit": _commit(),
         "cpu": _cpu(),
         "cores": str(len(os.sched_getaffinity(0))),
-        "threads per study": os.environ.get("OMP_NUM_THREADS", "not set"),
         "system": platform.platform(),
     }
+
+
+def _threads() -> str:
+    """Most threads that a numerical library may use now."""
+    return str(max((int(pool["num_threads"]) for pool in threadpool_info()), default=1))
 
 
 def _version(distribution: str) -> str:
@@ -55,16 +65,22 @@ def _xgboost_version() -> str:
 def _commit() -> str:
     """Commit of the checkout that the harness runs from, marked if files were changed."""
     try:
-        described = subprocess.run(
-            ["git", "describe", "--always", "--dirty", "--abbrev=12"],
-            cwd=Path(__file__).parent,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+        # A site-packages directory may lie in the checkout of another project.
+        _git("ls-files", "--error-unmatch", Path(__file__).name)
+        return _git("describe", "--always", "--dirty", "--abbrev=12")
     except (OSError, subprocess.CalledProcessError):
         return "not a checkout"
-    return described.stdout.strip()
+
+
+def _git(*arguments: str) -> str:
+    finished = subprocess.run(
+        ["git", *arguments],
+        cwd=Path(__file__).parent,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return finished.stdout.strip()
 
 
 def _cpu() -> str:

@@ -10,7 +10,10 @@ import traceback
 from typing import Any
 
 import joblib
+from joblib.externals.loky import ProcessPoolExecutor
+from joblib.externals.loky.process_executor import BrokenProcessPool
 import optuna
+from threadpoolctl import threadpool_limits
 
 from harness import benchmarks
 from harness.experiment import Cell
@@ -32,7 +35,7 @@ class Outcome:
 
     Attributes:
         cell: The cell.
-        error: Traceback if it failed, else ``None``.
+        error: Traceback or reason if it failed, else ``None``.
     """
 
     cell: Cell
@@ -68,13 +71,51 @@ def run(cells: Sequence[Cell], store: Store, *, n_jobs: int) -> Iterator[Outcome
         n_jobs: Number of processes, each of one thread.
 
     Yields:
-        Outcomes in the order in which cells end.
+        Outcomes in the order in which cells end. If a process dies (for want of memory, or of a
+        crash in native code), the cells that were in hand run again, each in a process of its
+        own, so that only the guilty one fails.
     """
+    left = list(cells)
+    while left:
+        begun: dict[str, Cell] = {}
+        try:
+            for outcome in _run_together(left, store, n_jobs, begun):
+                begun.pop(outcome.cell.key, None)
+                left.remove(outcome.cell)
+                yield outcome
+        except BrokenProcessPool:
+            for cell in begun.values():
+                left.remove(cell)
+                yield _run_alone(cell, store)
+
+
+def _run_together(
+    cells: Sequence[Cell], store: Store, n_jobs: int, begun: dict[str, Cell]
+) -> Iterator[Outcome]:
+    """Run cells in a pool, noting each that it was given."""
+
+    def tasks() -> Iterator[Any]:
+        for cell in list(cells):
+            begun[cell.key] = cell
+            yield joblib.delayed(_run_and_save)(cell, store)
+
     with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
         parallel = joblib.Parallel(
             n_jobs=n_jobs, batch_size=1, return_as="generator_unordered", pre_dispatch="2*n_jobs"
         )
-        yield from parallel(joblib.delayed(_run_and_save)(cell, store) for cell in cells)
+        yield from parallel(tasks())
+
+
+def _run_alone(cell: Cell, store: Store) -> Outcome:
+    """Run a cell in a process that may die."""
+    if not store.missing([cell]):
+        return Outcome(cell)
+    with ProcessPoolExecutor(max_workers=1) as executor:
+        try:
+            outcome: Outcome = executor.submit(_run_and_save, cell, store).result()
+        except BrokenProcessPool as error:
+            return Outcome(cell, f"Its process died before the end: {error}")
+    return outcome
 
 
 def run_cell(cell: Cell) -> CellResult:
@@ -132,7 +173,8 @@ def run_cell(cell: Cell) -> CellResult:
 def _run_and_save(cell: Cell, store: Store) -> Outcome:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     try:
-        store.save(run_cell(cell))
+        with threadpool_limits(limits=1):  # With one job there is no process of its own to limit.
+            store.save(run_cell(cell))
     except Exception:
         return Outcome(cell, traceback.format_exc())
     return Outcome(cell)

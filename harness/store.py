@@ -13,6 +13,8 @@ import tempfile
 from typing import Any
 import warnings
 
+import numpy as np
+
 from harness.experiment import Cell
 from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
@@ -36,7 +38,7 @@ class Store:
     def save(self, result: CellResult) -> None:
         """Write a result so that its file is whole or not there, whatever happens meanwhile."""
         self._cells.mkdir(parents=True, exist_ok=True)
-        content = gzip.compress(json.dumps(asdict(result)).encode(), mtime=0)
+        content = gzip.compress(json.dumps(asdict(result), default=_plain).encode(), mtime=0)
         with tempfile.NamedTemporaryFile(dir=self._cells, suffix=".tmp", delete=False) as file:
             file.write(content)
             file.flush()
@@ -120,6 +122,11 @@ def _result(content: dict[str, Any]) -> CellResult:
     sampler = SamplerSpec(**cell.pop("sampler"))
     lists = {name: tuple(value) for name, value in content.items() if isinstance(value, list)}
     return CellResult(cell=Cell(**cell, sampler=sampler), **{**content, **lists})
+
+
+def _plain(value: Any) -> Any:
+    """What JSON can hold of a sampler's attribute: NumPy's numbers and arrays, else the text."""
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else str(value)
 
 
 def _fields(result: CellResult) -> dict[str, Any]:

@@ -60,7 +60,66 @@ def test_report_needs_nothing_but_the_directory(directory: Path) -> None:
     assert (directory / "dashboard.html").exists()
 
 
+def test_report_reads_anytime_studies_off_at_other_budgets(directory: Path) -> None:
+    call("report", str(directory), "--budget", "7", "--budget", "20")
+    assert set(pd.read_csv(directory / "summary.csv")["budget"]) == {7, 20}
+    assert "at most 20" in call("report", str(directory), "--budget", "21", code=2)
+    call("report", str(directory))
+
+
+def test_two_labels_of_one_work_are_computed_once(tmp_path: Path) -> None:
+    call("compare", *SMALL, "-s", "random", "-s", "again=random", "--output", str(tmp_path))
+    assert len(list((tmp_path / "cells").iterdir())) == 2
+    summary = pd.read_csv(tmp_path / "summary.csv").set_index(["sampler", "seed"])
+    assert summary.loc["random"].equals(summary.loc["again"])
+
+
+def test_a_damaged_result_is_named_in_one_sentence_and_made_again(tmp_path: Path) -> None:
+    arguments = ["compare", *SMALL, "-s", "random", "--output", str(tmp_path)]
+    call(*arguments)
+    damaged, _ = sorted((tmp_path / "cells").iterdir())
+    damaged.write_bytes(damaged.read_bytes()[:50])
+    output = call(*arguments)
+    assert "".join(output.split()).count(damaged.name) == 1
+    assert "UserWarning" not in output  # nor the line of code
+    assert "1 of 2 studies are there already" in output
+    assert "2 of 2 studies are there already" in call(*arguments)
+
+
+def test_a_sampler_without_a_seed_is_named(tmp_path: Path) -> None:
+    output = call("compare", "--source", "package", "--seeds", "1", "--budget", "1", "--n-jobs",
+                  "1", "-s", "test_runner:Stubborn", "--output", str(tmp_path))  # fmt: skip
+    assert "Stubborn takes no seed" in output
+
+
+def test_an_export_that_was_stopped_is_completed(directory: Path, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'studies.db'}"
+    arguments = ["export", str(directory), "--storage", url, "--sampler", "tpe",
+                 "--max-seed", "0"]  # fmt: skip
+    call(*arguments)
+    storage = optuna.storages.RDBStorage(url)
+    (name,) = optuna.get_all_study_names(storage)
+    whole = optuna.load_study(storage=storage, study_name=name)
+    trials, attributes = whole.trials, whole.user_attrs
+    optuna.delete_study(storage=storage, study_name=name)
+    cut = optuna.create_study(storage=storage, study_name=name, direction="maximize")
+    cut.set_user_attr("cell", attributes["cell"])
+    cut.add_trials(trials[:4])
+    assert "1 studies written" in call(*arguments)
+    again = optuna.load_study(storage=storage, study_name=name)
+    assert [t.params for t in again.trials] == [t.params for t in trials]
+    assert again.user_attrs == attributes
+    assert again.metric_names == ["validation accuracy (%)"]
+    storage.engine.dispose()
+
+
+@pytest.mark.parametrize("url", ["foo://x", "sqlite:////no/such/folder/x.db"])
+def test_a_storage_that_cannot_be_opened(directory: Path, url: str) -> None:
+    assert "cannot be opened" in call("export", str(directory), "--storage", url, code=2)
+
+
 def test_export_writes_studies_once(directory: Path, tmp_path: Path) -> None:
+    call("report", str(directory))  # Another test may have left the numbers of fewer samplers.
     url = f"sqlite:///{tmp_path / 'studies.db'}"
     output = call(
         "export", str(directory), "--storage", url, "--sampler", "zaps", "--max-seed", "1"
@@ -109,6 +168,7 @@ def test_help(command: str) -> None:
         (["--budget", "99999"], "at most the 15625 configurations"),
         (["-s", "tpe(n_ei_candidates=3)", "-s", "tpe(n_ei_candidates=4)", "-s", "zaps-paper",
           "--budget", "5"], "budget must be at least 10"),
+        (["-s", "no_such_module:Sampler"], "cannot be imported"),
         (["-s", "x=tpe", "-s", "x=random"], "label of its own"),
     ],
 )  # fmt: skip

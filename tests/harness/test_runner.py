@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import optuna
 from optuna.samplers import BaseSampler
 import pytest
+from scipy import stats
 
 from harness import benchmarks
 from harness import samplers
@@ -32,6 +35,22 @@ class Stubborn(BaseSampler):
 class Broken(Stubborn):
     def sample_independent(self, study: Any, trial: Any, name: str, distribution: Any) -> Any:
         raise RuntimeError("no idea")
+
+
+class Dies(Stubborn):
+    """Takes its process with it, as a crash in native code does."""
+
+    def sample_independent(self, study: Any, trial: Any, name: str, distribution: Any) -> Any:
+        os._exit(9)
+
+
+class Talkative(Stubborn):
+    """Sets attributes that JSON does not know."""
+
+    def before_trial(self, study: Any, trial: Any) -> None:
+        storage = study._storage
+        for name, value in (("array", np.arange(3)), ("number", np.int64(7)), ("set", {1})):
+            storage.set_trial_user_attr(trial._trial_id, name, value)
 
 
 TABLE = benchmarks.load("nasbench201", "cifar10", "package")
@@ -77,6 +96,16 @@ def test_seeds_make_studies_and_equal_seeds_equal_ones() -> None:
     assert run_cell(cells("random")[0]).asked == first
 
 
+def test_random_search_finds_what_the_hypergeometric_distribution_says() -> None:
+    n_seeds, budget = 40, 200
+    top = set(TABLE.top(100).tolist())
+    found = [len(top.intersection(run_cell(cell).evaluated))
+             for cell in cells("random", seeds=n_seeds, budgets=(budget,))]  # fmt: skip
+    expected = stats.hypergeom(15_625, 100, budget)
+    assert expected.mean() == pytest.approx(1.28)
+    assert abs(np.mean(found) - expected.mean()) < 3 * expected.std() / n_seeds**0.5
+
+
 def test_only_what_plans_for_its_budget_has_a_study_for_each() -> None:
     made = cells("zaps", "zaps-paper", seeds=2, budgets=(10, 20, 30))
     planned = [(c.sampler.label, c.budget) for c in made if c.seed == 1]
@@ -93,6 +122,31 @@ def test_a_failure_is_reported_and_the_others_are_saved(tmp_path: Path) -> None:
     assert all("no idea" in o.error for o in outcomes if o.error)
     assert len(store.load_all()) == 2
     assert store.missing(made) == [c for c in made if c.sampler.label == "Broken"]
+
+
+def test_a_process_that_dies_takes_no_other_study_with_it(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    made = cells("random", f"{__name__}:Dies", seeds=2)
+    outcomes = {o.cell.key: o for o in run(made, store, n_jobs=2)}
+    assert len(outcomes) == len(made)
+    for cell in made:
+        error = outcomes[cell.key].error
+        if cell.sampler.label == "Dies":
+            assert error is not None
+            assert "process died" in error
+        else:
+            assert error is None
+            assert store.load(cell) is not None
+
+
+def test_what_json_does_not_know_is_saved_as_what_it_does(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    (cell,) = cells(f"{__name__}:Talkative")
+    assert [o.error for o in run([cell], store, n_jobs=1)] == [None]
+    loaded = store.load(cell)
+    assert loaded is not None
+    assert loaded.user_attrs[0] == {"array": [0, 1, 2], "number": 7, "set": "{1}"}
+    assert loaded.provenance["threads per study"] == "1"
 
 
 def test_another_table_than_the_cells_is_refused() -> None:
