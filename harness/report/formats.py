@@ -12,7 +12,7 @@ _MINUS = "−"
 
 def number(value: float, digits: int = 1) -> str:
     """Fixed number of digits, a dash for NaN."""
-    return NOTHING if math.isnan(value) else f"{value:.{digits}f}".replace("-", _MINUS)
+    return NOTHING if math.isnan(value) else f"{value:z.{digits}f}".replace("-", _MINUS)
 
 
 def significant(value: float, digits: int = 2) -> str:
@@ -30,7 +30,7 @@ def significant(value: float, digits: int = 2) -> str:
 
 def signed(value: float, digits: int = 1) -> str:
     """Fixed number of digits with a sign."""
-    return NOTHING if math.isnan(value) else f"{value:+.{digits}f}".replace("-", _MINUS)
+    return NOTHING if math.isnan(value) else f"{value:+z.{digits}f}".replace("-", _MINUS)
 
 
 def spread(mean: float, std: float, digits: int = 1) -> str:

@@ -81,7 +81,7 @@ COLUMNS = (
     ),
     Column(
         "trials_to_optimum",
-        "trials to it",
+        "trials to",
         "Median number of evaluations up to the optimum; a seed that missed it counts as more.",
         lambda row: (
             f"> {row['budget']}"
@@ -126,7 +126,7 @@ COLUMNS = (
     ),
     Column(
         "p_holm",
-        "p",
+        "p (Holm)",
         "One-sided Mann–Whitney U test that the reference is ahead, after Holm's adjustment over "
         "all pairs.",
         lambda row: formats.p_value(row["p_holm"]),

@@ -88,8 +88,8 @@ def test_a_search_rebuilt_from_the_history_goes_on_as_the_one_that_ran(profile: 
 
 @pytest.mark.parametrize("profile", sorted(PROFILES))
 def test_it_finds_the_optimum_early(profile: str) -> None:
-    # Random search finds it within 40 of 144 with probability 28 %: 10 seeds of 10 is 3e-6.
-    assert all(VALUES.argmax() in run(search(seed, profile=profile), 40) for seed in range(10))
+    # Random search finds it within 40 of 144 with probability 28 %: 5 seeds of 5 is 0.2 %.
+    assert all(VALUES.argmax() in run(search(seed, profile=profile), 40) for seed in range(5))
 
 
 def test_pending_candidates_are_left_alone() -> None:
