@@ -29,7 +29,7 @@ from optuna_zaps.candidates import CandidateSet
 from optuna_zaps.initialization import InitializationSettings
 from optuna_zaps.initialization import Plan
 from optuna_zaps.initialization import hybrid_kmeans
-from optuna_zaps.initialization import random_plan
+from optuna_zaps.initialization import maximin_plan
 from optuna_zaps.proxies import ProxyTable
 from optuna_zaps.selection import ReselectionSettings
 from optuna_zaps.selection import consensus_subset
@@ -272,7 +272,7 @@ class ZAPSSearch:
         rng = stream(self._seed, "initialization")
         n_points = self.schedule.n_startup
         if self.proxies is None:
-            return random_plan(len(self.candidates), n_points, rng)
+            return maximin_plan(self.candidates.encoding, n_points, rng)
         ranks = self.proxies.ranks[:, self._initial]
         return hybrid_kmeans(ranks, n_points, rng, self.settings.initialization)
 

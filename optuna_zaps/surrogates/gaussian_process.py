@@ -61,7 +61,7 @@ class GaussianProcessSettings:
     prior_std: float = 1.5
     max_points: int = 200
     max_iterations: int = 15
-    refit_growth: float = 0.5
+    refit_growth: float = 1.0
     first: int = 14
     growth: float = 0.1
 

@@ -3,9 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from optuna_zaps.candidates import CandidateSet
 from optuna_zaps.initialization import InitializationSettings
 from optuna_zaps.initialization import hybrid_kmeans
-from optuna_zaps.initialization import random_plan
+from optuna_zaps.initialization import maximin_plan
 
 
 def uniform(n: int, p: int = 2) -> np.ndarray:
@@ -53,9 +54,8 @@ def test_equal_candidates_are_told_apart_by_the_seed_not_by_the_table() -> None:
 def test_all_candidates_when_more_points_are_asked_for() -> None:
     plan = hybrid_kmeans(uniform(6), 50, np.random.default_rng(0))
     assert sorted(plan.candidates.tolist()) == list(range(6))
-    assert sorted(random_plan(6, 50, np.random.default_rng(0)).candidates.tolist()) == list(
-        range(6)
-    )
+    everything = maximin_plan(np.eye(6, dtype=np.float32), 50, np.random.default_rng(0))
+    assert sorted(everything.candidates.tolist()) == list(range(6))
 
 
 def test_no_point_at_all() -> None:
@@ -65,3 +65,14 @@ def test_no_point_at_all() -> None:
 def test_settings_are_checked_when_made() -> None:
     with pytest.raises(ValueError, match="top_fraction must lie in"):
         InitializationSettings(top_fraction=0.0)
+
+
+def test_without_proxies_the_start_is_spread_over_the_structure() -> None:
+    grid = CandidateSet.grid({name: "uvw" for name in "abcd"})
+    for seed in range(10):
+        codes = grid.codes[maximin_plan(grid.encoding, 9, np.random.default_rng(seed)).candidates]
+        apart = (codes[:, np.newaxis] != codes).sum(axis=2)
+        # The first three can differ in all four parameters; nine words of length 4 over three
+        # letters can be 3 apart (the tetracode), and greedily at least 2.
+        assert np.all(apart[:3, :3][~np.eye(3, dtype=bool)] == 4)
+        assert apart[~np.eye(9, dtype=bool)].min() >= 2
