@@ -38,11 +38,14 @@ def spearman(columns: FloatArray) -> FloatArray:
         Array of shape (n_columns, n_columns); a constant column correlates 0 with everything,
         itself included.
     """
-    ranks = rankdata(columns, axis=0)
-    ranks -= ranks.mean(axis=0)
-    norms = np.linalg.norm(ranks, axis=0)
-    ranks /= np.where(norms > 0, norms, 1.0)
-    return np.asarray(np.clip(ranks.T @ ranks, -1.0, 1.0))
+    return _correlation(rankdata(columns, axis=0))
+
+
+def _correlation(columns: FloatArray) -> FloatArray:
+    centred = columns - columns.mean(axis=0)
+    norms = np.linalg.norm(centred, axis=0)
+    centred /= np.where(norms > 0, norms, 1.0)
+    return np.asarray(np.clip(centred.T @ centred, -1.0, 1.0))
 
 
 def relevance_and_redundancy(
@@ -253,7 +256,7 @@ def reselect(
 
 
 def consensus_subset(
-    proxies: FloatArray, *, n_select: int = 6, redundancy: float = 0.85
+    ranks: FloatArray, *, n_select: int = 6, redundancy: float = 0.85
 ) -> list[int]:
     """ProxyFit without a single label.
 
@@ -264,13 +267,13 @@ def consensus_subset(
     finds with all labels.
 
     Args:
-        proxies: Array of shape (n_configurations, n_proxies).
+        ranks: Average ranks of the proxies, shape (n_configurations, n_proxies).
         n_select: Number of proxies to select.
         redundancy: Threshold tau.
 
     Returns:
         Indices of at most ``n_select`` proxies in decreasing order of consensus.
     """
-    similarity = np.abs(spearman(proxies))
+    similarity = np.abs(_correlation(ranks))
     consensus = (similarity.sum(axis=1) - 1.0) / max(len(similarity) - 1, 1)
     return greedy_subset(consensus, similarity, threshold=redundancy, max_size=n_select)

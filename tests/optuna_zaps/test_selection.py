@@ -13,6 +13,7 @@ from scipy.stats import spearmanr
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from optuna_zaps import ProxyFit
+from optuna_zaps.proxies import scaled_ranks
 from optuna_zaps.selection import ReselectionSettings
 from optuna_zaps.selection import consensus_subset
 from optuna_zaps.selection import greedy_subset
@@ -123,7 +124,7 @@ def test_proxyfit_returns_the_papers_subset_in_the_papers_order(
 
 def test_consensus_finds_the_papers_subset_without_a_label(nasbench201: Any) -> None:
     proxies = nasbench201("cifar10").proxies
-    chosen = consensus_subset(proxies.to_numpy(np.float64))
+    chosen = consensus_subset(scaled_ranks(proxies.to_numpy(np.float64)))
     assert {proxies.columns[i] for i in chosen} == {
         "nwot", "jacov", "synflow", "params", "snip", "grasp",
     }  # fmt: skip
