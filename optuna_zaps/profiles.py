@@ -8,6 +8,7 @@ from dataclasses import field
 from types import MappingProxyType
 
 from optuna_zaps.acquisition import DecayingExploration
+from optuna_zaps.initialization import InitializationSettings
 from optuna_zaps.search import SearchSettings
 from optuna_zaps.surrogates import AveragedProcesses
 from optuna_zaps.surrogates import SurrogateFactory
@@ -33,8 +34,13 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
     {
         "gaussian-process": Profile(
             AveragedProcesses.for_layout,
-            # The processes weigh proxies themselves, and all of them at once.
-            SearchSettings(exploration=DecayingExploration(), reselection=None),
+            # The processes weigh proxies themselves, and all of them at once; and they forgive a
+            # start from a coarser clustering.
+            SearchSettings(
+                exploration=DecayingExploration(),
+                initialization=InitializationSettings(max_points=4096),
+                reselection=None,
+            ),
             n_startup=14,
         ),
         "xgboost": Profile(XGBoostEnsemble.for_layout),
