@@ -1,20 +1,29 @@
-"""The page: figures and tables made here, chosen and coloured by a little script in the browser.
+"""One self-contained page: figures and tables of every view, and the filters between them.
 
-Everything is in one file, Plotly included, so that the page opens from a disk without a network.
+Figures are built here and embedded as JSON; ``dashboard.js`` picks, filters and draws them. The
+page has no address of anything outside itself, so it opens offline and stays as it was.
 """
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable
+from collections.abc import Collection
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC
+from datetime import datetime
+from functools import partial
+from importlib.resources import files
 import json
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
-import jinja2
+from jinja2 import Environment
+from jinja2 import PackageLoader
+from jinja2 import StrictUndefined
+from markupsafe import Markup
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
@@ -22,12 +31,14 @@ from plotly.offline import get_plotlyjs
 from harness.benchmarks.base import TabularBenchmark
 from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
+from harness.metrics import N_TOP
 from harness.metrics import summarize
 from harness.readings import BenchmarkKey
 from harness.report import figures
+from harness.report import formats
 from harness.report import heatmaps
+from harness.report import provenance
 from harness.report.palette import SCALES
-from harness.report.palette import SamplerStyle
 from harness.report.palette import sampler_styles
 from harness.report.tables import COLUMNS
 from harness.report.tables import cell_text
@@ -39,79 +50,85 @@ from harness.report.views import make_views
 from harness.samplers import is_budget_aware
 
 
-Styles = Mapping[str, SamplerStyle]
+_MAX_STUDY_ROWS = 3_000  # of the table of studies within the page, about 350 KB
+_MAX_NAMED = 3  # samplers in the headline
 
 
 @dataclass(frozen=True)
 class Panel:
-    """A figure of the page.
+    """A figure with its text.
 
     Attributes:
-        key: Identifier.
-        title: Its heading.
-        explanation: What is drawn, in a sentence.
-        draw: Makes the figure of a view.
+        name: Identifier.
+        title: Heading.
+        sentence: How to read it.
+        build: Function of view and styles.
     """
 
-    key: str
+    name: str
     title: str
-    explanation: str
-    draw: Callable[[View, Styles], go.Figure]
+    sentence: str
+    build: Callable[[View, figures.Styles], go.Figure]
 
 
 PANELS = (
     Panel(
         "precision",
-        "How much of the top is found",
-        "P@100: share of the true 100 best configurations among those evaluated. Line: mean over "
-        "seeds; band: middle half of the seeds.",
+        "Share of the top 100 found",
+        "P@100, the percentage of the true 100 best configurations among those evaluated; the "
+        "line is the mean over seeds, the band holds the middle half of them. Higher is better.",
         figures.precision_figure,
     ),
     Panel(
         "regret",
-        "How good the best find is",
-        "Regret: distance of the best value found from the optimum, relative to the optimum. "
-        "Line: geometric mean over seeds, each floored at 0.00001 %; band: middle half.",
+        "Regret",
+        "Distance of the best evaluated configuration from the optimum, relative to it; geometric "
+        "mean over seeds, each floored at 0.00001 %, with quartiles. Lower is better.",
         figures.regret_figure,
     ),
     Panel(
         "box",
-        "How much seeds differ",
-        "P@100 at the budget, a point per seed. Box: middle half and median; dashed: mean.",
+        "Spread over seeds",
+        "P@100 when the budget is spent: a point is a study, the box holds the middle half, the "
+        "dashed line is the mean. With one study to run, the spread is your risk.",
         figures.box_figure,
     ),
     Panel(
         "optimum",
-        "How soon the optimum is found",
-        "Share of the seeds that have evaluated the best configuration of all.",
+        "Optimum found",
+        "Percentage of seeds that have evaluated the very best configuration by then. Earlier and "
+        "higher is better.",
         figures.optimum_figure,
     ),
     Panel(
-        "tests",
-        "Which differences are real: P@100",
-        "Difference of means in points, row minus column. Stars: one-sided Mann–Whitney U after "
-        "Holm, * p < 0.05, ** < 0.01, *** < 0.001. Colour: Cliff's δ, blue where the row leads.",
-        lambda view, styles: heatmaps.tests_figure(view, styles, "precision"),
+        "tests_precision",
+        "Tests on the top 100",
+        "Is the row ahead of the column? Text: difference of mean P@100 in points; stars: "
+        "one-sided Mann–Whitney U, Holm-adjusted (* p < 0.05, ** 0.01, *** 0.001); colour: "
+        "Cliff's δ, blue where the row is better.",
+        partial(heatmaps.tests_figure, metric="precision"),
     ),
     Panel(
         "tests_regret",
-        "Which differences are real: regret",
-        "The same for regret, of which less is better: blue where the row has less of it.",
-        lambda view, styles: heatmaps.tests_figure(view, styles, "regret"),
-    ),
-    Panel(
-        "proxies",
-        "What the proxies know",
-        "Absolute Spearman correlation over the whole table: with the objective in the first row, "
-        "with each other below, most relevant first.",
-        lambda view, styles: heatmaps.proxies_figure(view.benchmark),
+        "Tests on regret",
+        "The same for regret, where a negative difference is better. Finding the top 100 and "
+        "finding the single best are different feats.",
+        partial(heatmaps.tests_figure, metric="regret"),
     ),
     Panel(
         "overhead",
-        "What a sampler costs",
-        "CPU time of each ask, median over seeds, evaluation excluded.",
+        "Time of the sampler",
+        "CPU time of each ask, median over seeds; the evaluation itself is not in it. Hover for "
+        "the share of the study's total that was spent by then.",
         figures.overhead_figure,
     ),
+)
+PROXIES = Panel(
+    "proxies",
+    "What the proxies know",
+    "Absolute Spearman correlation of each proxy with the objective (first row) and with each "
+    "other; the most relevant first. Near 1 between two proxies means redundant.",
+    lambda view, styles: heatmaps.proxies_figure(view.benchmark),
 )
 
 
@@ -128,120 +145,152 @@ def write_dashboard(
 
     Args:
         results: Finished studies.
-        benchmarks: Their tables by (name, data set, source).
+        benchmarks: Tables by (name, data set, source).
         path: File to write.
-        budgets: Budgets to offer, by default those of the results.
+        budgets: Budgets to show, by default those of the results.
         budget_aware: Whether a sampler plans for its budget.
-        command: Command line that made the results.
+        command: Command line that made the page, shown to the reader.
 
     Raises:
-        ValueError: If there are no results.
+        ValueError: If there is nothing to show.
     """
-    if not results:
-        raise ValueError("A dashboard needs at least one finished study, but got none.")
     views = make_views(results, benchmarks, budgets=budgets, budget_aware=budget_aware)
-    styles = sampler_styles(result.cell.sampler.label for result in results)
+    if not views:
+        raise ValueError(
+            f"A dashboard needs at least one finished study, but none of the {len(results)} "
+            f"results speaks for the budgets {budgets}."
+        )
     summary = summarize(results, benchmarks, budgets, budget_aware=budget_aware)
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent), autoescape=True
+    tests = pd.concat([view.tests["precision"] for view in views], ignore_index=True)
+    reference = default_reference(summary)
+    board = leaderboard(summary, reference=reference, tests=tests)
+    styles = sampler_styles(summary["sampler"])
+    environment = Environment(
+        loader=PackageLoader("harness", "report"), autoescape=True, undefined=StrictUndefined
     )
-    page = environment.get_template("template.html.jinja").render(
-        plotly=get_plotlyjs(),
-        data=_script_json(_page_data(views, styles, summary)),
-        panels=PANELS,
-        styles=styles.values(),
-        columns=COLUMNS,
-        places=list(dict.fromkeys(view.place for view in views)),
+    here = files("harness.report")
+    html = environment.get_template("template.html.jinja").render(
+        style=Markup(here.joinpath("dashboard.css").read_text(encoding="utf-8")),
+        script=Markup(here.joinpath("dashboard.js").read_text(encoding="utf-8")),
+        plotly=Markup(get_plotlyjs()),
+        data=Markup(_script_json(_page_data(views, styles))),
+        views=views,
+        boards={view.key: _board_of(view, board) for view in views},
+        cell_text=cell_text,
+        columns=[column for column in COLUMNS if not column.compares or len(styles) > 1],
+        reference=reference,
+        styles=styles,
+        panels=(*PANELS, PROXIES),
+        headline=headline(views[0], list(styles)),
         budgets=sorted({view.budget for view in views}),
-        provenance=provenance_rows(results, benchmarks, command),
-        csv="data:text/csv;charset=utf-8," + quote(summary.to_csv(index=False)),
+        places={view.place: _place_text(view) for view in views},
+        downloads=_downloads(summary, board),
+        facts={
+            "Studies": provenance.run_facts(results),
+            "Samplers": provenance.sampler_facts(results),
+            "Tables": provenance.benchmark_facts(views),
+        },
+        command=command,
+        created=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        n_studies=len(results),
     )
-    path.write_text(page, encoding="utf-8")
+    path.write_text(html, encoding="utf-8")
 
 
-def headline(summary: pd.DataFrame, budget: int) -> str:
-    """What a view says, in a sentence."""
-    means = summary.groupby("sampler", sort=False)["precision"].mean()
-    reference = default_reference(summary)
-    text = (
-        f"{reference} finds {means[reference]:.1f} % of the true top 100 with {budget} evaluations"
-    )
-    others = [
-        f"{label} {mean:.1f} %"
-        for label, mean in means.sort_values(ascending=False).items()
-        if label != reference
-    ]
-    return f"{text}; {', '.join(others)}." if others else f"{text}."
+def headline(view: View, chosen: Collection[str]) -> str:
+    """The key message of a view about chosen samplers, as ``dashboard.js`` puts it together."""
+    clauses = _headline(view)
+    order = [label for label in clauses["order"] if label in chosen]
+    if not order:
+        return "No sampler is chosen."
+    others = ", ".join(clauses["follow"][label] for label in order[1:_MAX_NAMED])
+    return "; ".join(filter(None, (clauses["lead"][order[0]], others))) + "."
 
 
-def provenance_rows(
-    results: Sequence[CellResult],
-    benchmarks: Mapping[BenchmarkKey, TabularBenchmark],
-    command: str,
-) -> list[tuple[str, str]]:
-    """Where the numbers come from, as (what, value); differing values are all listed."""
-    rows: dict[str, list[str]] = {"command": [command] if command else []}
-    for benchmark in benchmarks.values():
-        name = f"{benchmark.name} / {benchmark.dataset}"
-        rows[name] = [f"source {benchmark.source}, fingerprint {benchmark.fingerprint}"]
-        rows[name] += benchmark.notes
-    seeds = pd.DataFrame(
-        {"sampler": r.cell.sampler.label, "seed": r.cell.seed, "budget": r.cell.budget}
-        for r in results
-    )
-    for label, group in seeds.groupby("sampler", sort=False):
-        rows[f"seeds of {label}"] = [
-            f"{group['seed'].nunique()}, from {group['seed'].min()} to {group['seed'].max()}"
-        ]
-    finished = sorted(str(result.provenance.get("finished", "")) for result in results)
-    rows["computed"] = [f"{finished[0]} to {finished[-1]}"]
-    for result in results:
-        for key, value in result.provenance.items():
-            known = rows.setdefault(key, [])
-            if key != "finished" and str(value) not in known:
-                known.append(str(value))
-    return [(key, "; ".join(values)) for key, values in rows.items() if values]
-
-
-def _page_data(views: Sequence[View], styles: Styles, summary: pd.DataFrame) -> dict[str, Any]:
-    board = leaderboard(summary)
-    reference = default_reference(summary)
+def _page_data(views: Sequence[View], styles: figures.Styles) -> dict[str, Any]:
     return {
-        "scales": SCALES,
         "samplers": list(styles),
-        "columns": [column.key for column in COLUMNS],
+        "named": _MAX_NAMED,
+        "scales": SCALES,
         "views": {
             view.key: {
-                "headline": headline(view.summary, view.budget),
-                "planned": view.planned,
+                "place": view.place,
+                "budget": view.budget,
+                "figures": {panel.name: _plain(panel.build(view, styles)) for panel in PANELS},
+                "headline": _headline(view),
+                "where": f"{_place_text(view)}, {view.budget} evaluations",
                 "notes": view.benchmark.notes,
-                "rows": _rows(board, view, reference),
-                "figures": {
-                    panel.key: json.loads(panel.draw(view, styles).to_json()) for panel in PANELS
-                },
+                "planned": view.planned,
             }
             for view in views
+        },
+        "proxies": {
+            view.place: _plain(PROXIES.build(view, styles))
+            for view in views
+            if view.benchmark.proxies.shape[1]
         },
     }
 
 
-def _rows(board: pd.DataFrame, view: View, reference: str) -> list[dict[str, Any]]:
+def _headline(view: View) -> dict[str, Any]:
+    """Clauses of the key message: the page joins those of the samplers that are chosen."""
+    means = view.summary.groupby("sampler", sort=False)["precision"].mean()
+    means = means.sort_values(ascending=False, kind="stable")
+    shares = {str(label): f"{formats.number(mean)} %" for label, mean in means.items()}
+    n_top = len(view.benchmark.top(N_TOP))
+    order = list(shares)
+    verdicts: dict[str, dict[str, str]] = {}
+    for test in records(view.tests["precision"]):
+        a, b = str(test["sampler_a"]), str(test["sampler_b"])
+        if order.index(a) < order.index(b):
+            verdicts.setdefault(a, {})[b] = heatmaps.verdict(test, "precision")
+    return {
+        "order": order,
+        "lead": {
+            label: f"{label} finds {share} of the true top {n_top} with {view.budget} evaluations"
+            for label, share in shares.items()
+        },
+        "follow": {label: f"{label} {share}" for label, share in shares.items()},
+        "verdicts": verdicts,
+    }
+
+
+def _place_text(view: View) -> str:
     benchmark = view.benchmark
-    chosen = board[
+    return f"{benchmark.name} / {benchmark.dataset} ({benchmark.source})"
+
+
+def _board_of(view: View, board: pd.DataFrame) -> list[dict[str, Any]]:
+    benchmark = view.benchmark
+    chosen = (
         (board["benchmark"] == benchmark.name)
         & (board["dataset"] == benchmark.dataset)
         & (board["source"] == benchmark.source)
         & (board["budget"] == view.budget)
-    ]
-    return [
-        {
-            "sampler": str(record["sampler"]),
-            "cells": [cell_text(column, record, reference) for column in COLUMNS],
-        }
-        for record in records(chosen)
-    ]
+    )
+    return records(board[chosen])
 
 
-def _script_json(data: Mapping[str, Any]) -> str:
-    """JSON that may stand inside a script element."""
-    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+def _downloads(summary: pd.DataFrame, board: pd.DataFrame) -> list[tuple[str, str, str]]:
+    """(text, file name, data URI) of each table that the page carries."""
+    tables = [("Means (CSV)", "means.csv", board)]
+    if len(summary) <= _MAX_STUDY_ROWS:
+        tables.append(("Every study (CSV)", "summary.csv", summary))
+    return [(text, name, _data_uri(frame)) for text, name, frame in tables]
+
+
+def _data_uri(frame: pd.DataFrame) -> str:
+    content = frame.to_csv(index=False, float_format="%.6g").encode()
+    return "data:text/csv;charset=utf-8;base64," + base64.b64encode(content).decode()
+
+
+def _plain(figure: go.Figure) -> dict[str, Any]:
+    plain: dict[str, Any] = json.loads(figure.to_json())
+    del plain["layout"]["template"]
+    return plain
+
+
+def _script_json(content: Any) -> str:
+    """JSON that nothing within can end the script element around it."""
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

@@ -141,7 +141,11 @@ def _figure(y_title: str, x_title: str = "distinct evaluations") -> go.Figure:
             "hovermode": "x unified",
             "margin": {"l": 62, "r": 12, "t": 34, "b": 46},
             "xaxis": {"title": {"text": x_title}, "zeroline": False, "automargin": True},
-            "yaxis": {"title": {"text": y_title}, "zeroline": False, "automargin": True},
+            "yaxis": {
+                "title": {"text": y_title, "standoff": 8},
+                "zeroline": False,
+                "automargin": True,
+            },
             "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
         }
     )

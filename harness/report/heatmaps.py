@@ -81,7 +81,7 @@ def tests_figure(view: View, styles: Mapping[str, SamplerStyle], metric: str) ->
     )
     figure.data[0].meta = {"samplers": labels, "scale": "diverging"}
     figure.update_xaxes(title={"text": "… than this one"})
-    figure.update_yaxes(title={"text": "is this one better …"})
+    figure.update_yaxes(title={"text": "is this one better …", "standoff": 8})
     return figure
 
 

@@ -1,28 +1,41 @@
 from __future__ import annotations
 
+import base64
+from dataclasses import replace
+import html
+import io
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from plotly.offline import get_plotlyjs
 import pytest
 from rich.console import Console
 from toy import studies
+from toy import study
 from toy import table
 from toy import tables
 
 from harness.metrics import precision_curve
 from harness.metrics import summarize
 from harness.report import aggregate
+from harness.report import dashboard
 from harness.report import formats
 from harness.report import leaderboard
 from harness.report import rich_table
 from harness.report import write_dashboard
 from harness.report.dashboard import headline
-from harness.report.dashboard import provenance_rows
 from harness.report.figures import precision_figure
 from harness.report.heatmaps import correlations
 from harness.report.palette import sampler_styles
+from harness.report.provenance import benchmark_facts
+from harness.report.provenance import run_facts
+from harness.report.provenance import sampler_facts
+from harness.report.tables import COLUMNS
+from harness.report.tables import cell_text
+from harness.report.tables import records
 from harness.report.views import make_views
+from harness.samplers import is_budget_aware
 
 
 def never(spec: object) -> bool:
@@ -84,18 +97,88 @@ def test_correlations_are_in_order_of_relevance() -> None:
 def test_the_headline_is_computed() -> None:
     summary = summarize(studies(), tables(), [40]).query("dataset == 'toy'")
     means = summary.groupby("sampler")["precision"].mean()
-    assert headline(summary, 40) == (
+    view = make_views(studies(), tables(), budgets=[40], budget_aware=never)[0]
+    assert headline(view, ["random", "zaps", "tpe"]) == (
         f"zaps finds {means['zaps']:.1f} % of the true top 100 with 40 evaluations; "
         f"tpe {means['tpe']:.1f} %, random {means['random']:.1f} %."
     )
 
 
-def test_provenance_lists_what_differs() -> None:
-    rows = dict(provenance_rows(studies(2), tables(), "the command"))
-    assert rows["command"] == "the command"
-    assert rows["optuna"] == "5.0.0"
-    assert rows["seeds of zaps"] == "2, from 0 to 1"
-    assert "Made up." in rows["bench / toy"]
+def test_the_headline_is_about_the_chosen_samplers() -> None:
+    summary = summarize(studies(), tables(), [40]).query("dataset == 'toy'")
+    means = summary.groupby("sampler")["precision"].mean()
+    view = make_views(studies(), tables(), budgets=[40], budget_aware=never)[0]
+    assert headline(view, ["random", "tpe"]) == (
+        f"tpe finds {means['tpe']:.1f} % of the true top 100 with 40 evaluations; "
+        f"random {means['random']:.1f} %."
+    )
+    assert headline(view, ["tpe"]).endswith("with 40 evaluations.")
+    assert headline(view, []) == "No sampler is chosen."
+
+
+def test_provenance_lists_what_differs(page: str) -> None:
+    results = studies(2)
+    other = replace(results[0], provenance={**results[0].provenance, "optuna": "4.8.0"})
+    rows = {fact.name: fact.value for fact in run_facts([*results, other])}
+    assert rows["optuna"] == "5.0.0; 4.8.0"
+    assert rows["computed"] == "2026-01-01T00:00:00 to 2026-01-01T00:00:01"
+    samplers = {fact.name: fact.value for fact in sampler_facts(results)}
+    assert samplers["zaps"] == "zaps(); 4 studies of 40 evaluations, 2 seeds from 0 to 1"
+    views = make_views(results, tables(), budgets=None, budget_aware=never)
+    tables_of = {fact.name: fact.value for fact in benchmark_facts(views)}
+    assert "Made up." in tables_of["bench / toy (made)"]
+    assert f"fingerprint {table().fingerprint}." in tables_of["bench / toy (made)"]
+    for text in ("zaps-harness compare", "5.0.0", "zaps(); 12 studies", "bench / toy (made)"):
+        assert text in page.split('id="provenance-title"')[1].split("<script", maxsplit=1)[0]
+
+
+def test_one_label_of_two_samplers_is_not_hidden() -> None:
+    tpe = study([1, 2], label="a", target="tpe")
+    spec = replace(tpe.cell.sampler, arguments={"multivariate": True})
+    other = replace(tpe, cell=replace(tpe.cell, sampler=spec))
+    facts = sampler_facts([tpe, other])
+    assert [fact.name for fact in facts] == ["a", "a"]
+    assert facts[0].value.startswith("tpe(); 1 studies")
+    assert facts[1].value.startswith("tpe(multivariate=True); 1 studies")
+
+
+def embedded(page: str, name: str) -> pd.DataFrame:
+    uri = page.split(f'download="{name}" href="')[1].split('"', maxsplit=1)[0]
+    return pd.read_csv(io.BytesIO(base64.b64decode(uri.partition("base64,")[2])))
+
+
+def test_the_tables_are_within_the_page(page: str) -> None:
+    summary = summarize(studies(), tables(), [20, 40], budget_aware=is_budget_aware)
+    pd.testing.assert_frame_equal(
+        embedded(page, "summary.csv"), summary, check_dtype=False, rtol=1e-5
+    )
+    board = leaderboard(summary)
+    means = embedded(page, "means.csv")
+    assert means["sampler"].tolist() == board["sampler"].tolist()
+    np.testing.assert_allclose(means["precision_mean"], board["precision_mean"], rtol=1e-5)
+
+
+def test_too_many_studies_are_left_out_of_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "page.html"
+    results = studies(2)
+    monkeypatch.setattr(dashboard, "_MAX_STUDY_ROWS", len(results))
+    write_dashboard(results, tables(), path)
+    assert 'download="summary.csv"' in path.read_text(encoding="utf-8")
+    monkeypatch.setattr(dashboard, "_MAX_STUDY_ROWS", len(results) - 1)
+    write_dashboard(results, tables(), path)
+    page = path.read_text(encoding="utf-8")
+    assert 'download="summary.csv"' not in page
+    assert len(embedded(page, "means.csv")) == 6
+
+
+def test_the_table_of_the_page_is_that_of_the_terminal(page: str) -> None:
+    board = leaderboard(summarize(studies(), tables(), [20, 40]))
+    for record in records(board):
+        for column in COLUMNS:
+            text = html.escape(cell_text(column, record, "zaps"))
+            assert f">{text}</" in page, (column.key, text)
 
 
 def test_the_page_stands_alone_and_escapes(page: str) -> None:
@@ -104,14 +187,18 @@ def test_the_page_stands_alone_and_escapes(page: str) -> None:
     for outside in ("http://", "https://", "@import"):
         assert outside not in own
     assert "second &lt;set&gt;" in page
-    assert "second <set>" not in page.split('id="data"')[1].split("</script>", maxsplit=1)[0]
+    assert "second <set>" not in page.split('id="page-data"')[1].split("</script>", maxsplit=1)[0]
     assert 'download="summary.csv"' in page
+    for script in own.split("<script")[2:]:
+        assert "<set>" not in script.split("</script>", maxsplit=1)[0]
     assert len(page) < 6 * 2**20
 
 
 def test_a_page_of_nothing_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="at least one finished study"):
         write_dashboard([], {}, tmp_path / "page.html")
+    with pytest.raises(ValueError, match="at least one finished study"):
+        write_dashboard(studies(1), tables(), tmp_path / "page.html", budgets=[41])
 
 
 def test_numbers_as_a_reader_wants_them() -> None:

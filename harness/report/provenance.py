@@ -1,0 +1,91 @@
+"""Where the numbers of a report come from, in rows of name and value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.experiment import CellResult
+from harness.report.views import View
+
+
+_FINISHED = "finished"  # differs for each study, so only its range is of interest
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A row of the provenance.
+
+    Attributes:
+        name: What it is.
+        value: Its values, joined.
+    """
+
+    name: str
+    value: str
+
+
+def run_facts(results: Sequence[CellResult]) -> list[Fact]:
+    """What the studies recorded about their runs; differing values are all listed."""
+    values: dict[str, list[str]] = {}
+    for result in results:
+        for name, value in _flat(result.provenance):
+            known = values.setdefault(name, [])
+            if value not in known:
+                known.append(value)
+    finished = sorted(values.pop(_FINISHED, []))
+    facts = [Fact("computed", f"{finished[0]} to {finished[-1]}")] if finished else []
+    return facts + [Fact(name, "; ".join(found)) for name, found in values.items()]
+
+
+def sampler_facts(results: Sequence[CellResult]) -> list[Fact]:
+    """What each label stands for, and how many studies it has."""
+    studies: dict[tuple[str, str], list[CellResult]] = {}
+    for result in results:
+        spec = result.cell.sampler
+        arguments = ", ".join(f"{name}={value!r}" for name, value in spec.arguments.items())
+        code = f", code {spec.fingerprint}" if spec.fingerprint else ""
+        text = f"{spec.target}({arguments}){code}"
+        studies.setdefault((spec.label, text), []).append(result)
+    facts = []
+    for (label, text), mine in studies.items():
+        seeds = {result.cell.seed for result in mine}
+        budgets = " or ".join(map(str, sorted({result.cell.budget for result in mine})))
+        facts.append(
+            Fact(
+                label,
+                f"{text}; {len(mine)} studies of {budgets} evaluations, {len(seeds)} seeds from "
+                f"{min(seeds)} to {max(seeds)}",
+            )
+        )
+    return facts
+
+
+def benchmark_facts(views: Sequence[View]) -> list[Fact]:
+    """Size, optimum, fingerprint and notes of each table."""
+    benchmarks = {view.place: view.benchmark for view in views}
+    return [
+        Fact(
+            f"{benchmark.name} / {benchmark.dataset} ({benchmark.source})",
+            " ".join(
+                (
+                    f"{len(benchmark.values):,} configurations, {benchmark.proxies.shape[1]} "
+                    f"proxies, optimum {benchmark.optimum:.6g}, fingerprint "
+                    f"{benchmark.fingerprint}.",
+                    *benchmark.notes,
+                )
+            ),
+        )
+        for benchmark in benchmarks.values()
+    ]
+
+
+def _flat(mapping: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    for name, value in mapping.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{name}: ")
+        else:
+            yield f"{prefix}{name}", str(value)
