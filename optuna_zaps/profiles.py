@@ -23,11 +23,13 @@ class Profile:
         surrogate: Factory of the model.
         settings: Hyper-parameters of the search; the paper's by default.
         n_startup: Initial evaluations of the anytime schedule.
+        n_startup_alone: The same where there are no proxies, from which a start learns less.
     """
 
     surrogate: SurrogateFactory
     settings: SearchSettings = field(default_factory=SearchSettings)
     n_startup: int = 20
+    n_startup_alone: int = 20
 
 
 PROFILES: Mapping[str, Profile] = MappingProxyType(
@@ -42,6 +44,7 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
                 reselection=None,
             ),
             n_startup=14,
+            n_startup_alone=10,
         ),
         "xgboost": Profile(XGBoostEnsemble.for_layout),
     }

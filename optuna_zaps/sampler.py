@@ -101,8 +101,8 @@ class ZAPSSampler(BaseSampler):
         budget:
             Number of evaluations that the study will have, at least 10. With it the schedule is
             the paper's: ``max(10, budget // 4)`` initial evaluations, then two batches. Without
-            it the sampler is anytime: 14 initial evaluations (20 before trees), then a fit
-            whenever the number of values grew by a tenth.
+            it the sampler is anytime: 14 initial evaluations (10 without proxies, 20 before
+            trees), then a fit whenever the number of values grew by a tenth.
         initial_proxies:
             Names of the proxies that seed the initialisation, or a fitted
             :class:`~optuna_zaps.ProxyFit`: what proved informative on another data set. By
@@ -157,7 +157,10 @@ class ZAPSSampler(BaseSampler):
         warn_independent_sampling: bool = True,
     ) -> None:
         self._profile = _profile(surrogate, budget)
-        self._schedule = _schedule(budget, n_startup_trials, self._profile)
+        self._schedules = {
+            with_proxies: _schedule(budget, n_startup_trials, self._profile, with_proxies)
+            for with_proxies in (True, False)
+        }
         self._seed = _entropy(seed)
         self._initial_proxies = _proxy_names(initial_proxies)
         self._independent_sampler = independent_sampler or _default_sampler(seed, n_startup_trials)
@@ -499,7 +502,7 @@ class ZAPSSampler(BaseSampler):
             proxies,
             surrogate=self._profile.surrogate,
             settings=self._profile.settings,
-            schedule=self._schedule,
+            schedule=self._schedules[proxies is not None and len(proxies.names) > 0],
             seed=self._seed,
             initial_proxies=self._initial_proxies,
         )
@@ -549,13 +552,17 @@ def _profile(surrogate: str | SurrogateFactory | None, budget: int | None) -> Pr
     return PROFILES[surrogate]
 
 
-def _schedule(budget: int | None, n_startup_trials: int | None, profile: Profile) -> Schedule:
+def _schedule(
+    budget: int | None, n_startup_trials: int | None, profile: Profile, with_proxies: bool
+) -> Schedule:
     if n_startup_trials is not None and n_startup_trials < 0:
         raise ValueError(f"n_startup_trials must not be negative, but got {n_startup_trials}.")
     if budget is not None:
         startup = -1 if n_startup_trials is None else n_startup_trials
         return BudgetSchedule(budget, n_startup=startup)
-    return AnytimeSchedule(profile.n_startup if n_startup_trials is None else n_startup_trials)
+    if n_startup_trials is None:
+        n_startup_trials = profile.n_startup if with_proxies else profile.n_startup_alone
+    return AnytimeSchedule(n_startup_trials)
 
 
 def _entropy(seed: int | None) -> int:
