@@ -254,9 +254,11 @@ class ZAPSSampler(BaseSampler):
         if study._is_multi_objective():
             raise ValueError("A study with several objectives has no single ranking.")
         with self._lock:
-            if self._search is None or not self._space_is_given:
-                self._search = self._space_search(self._inferred.calculate(study))
-            search = self._search
+            search = (
+                self._known_search("rank")
+                if self._space_is_given
+                else self._search_in(self._inferred_space(study))
+            )
             ranking = search.rank(self._reader.read(study, search.candidates, None))
         chosen = ranking.candidates[:n]
         frame = search.candidates.frame(chosen)
@@ -286,11 +288,7 @@ class ZAPSSampler(BaseSampler):
         if self._space_is_given:
             return {}
         with self._lock:
-            space = {
-                name: distribution
-                for name, distribution in self._inferred.calculate(study).items()
-                if not distribution.single()
-            }
+            space = self._inferred_space(study)
         if _space.is_enumerable(space):
             return space
         return self._independent_sampler.infer_relative_search_space(study, trial)
@@ -306,8 +304,7 @@ class ZAPSSampler(BaseSampler):
         ):
             return self._independent_sampler.sample_relative(study, trial, search_space)
         with self._lock:
-            if search_space != self._searched_space:
-                self._search = self._space_search(search_space)
+            self._search_in(search_space)
             params = self._pick(study, trial)
         if params is None:
             return self._independent_sampler.sample_relative(study, trial, search_space)
@@ -480,6 +477,20 @@ class ZAPSSampler(BaseSampler):
             ordered=() if space is None else _space.ordered_of(space),
         )
         return self._search_over(candidates, ProxyTable(proxies))
+
+    def _inferred_space(self, study: Study) -> dict[str, BaseDistribution]:
+        """What the study's trials have in common and leaves a choice."""
+        return {
+            name: distribution
+            for name, distribution in self._inferred.calculate(study).items()
+            if not distribution.single()
+        }
+
+    def _search_in(self, space: dict[str, BaseDistribution]) -> ZAPSSearch:
+        """The search of an inferred space, made anew only where the space has changed."""
+        if self._search is None or space != self._searched_space:
+            self._search = self._space_search(space)
+        return self._search
 
     def _space_search(self, space: dict[str, BaseDistribution]) -> ZAPSSearch:
         if not _space.is_enumerable(space):

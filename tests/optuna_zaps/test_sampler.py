@@ -165,6 +165,25 @@ def test_rank_works_from_the_history_in_a_sampler_that_did_not_run_it() -> None:
     assert len(inferred.rank(study, 100)) == 60
 
 
+def test_a_proxy_function_is_called_once_for_each_configuration_ranked_or_not() -> None:
+    calls: list[dict[str, Any]] = []
+
+    def proxies(params: dict[str, Any]) -> dict[str, float]:
+        calls.append(params)
+        return {"value": value(params)}
+
+    def with_a_constant(trial: optuna.Trial) -> float:
+        return objective(trial) + trial.suggest_categorical("version", [1])
+
+    zaps = sampler(proxies=proxies, search_space=None)
+    study = optuna.create_study(direction="maximize", sampler=zaps)
+    for _ in range(3):
+        study.optimize(with_a_constant, n_trials=6)
+        # Optuna names the parameters of an inferred space in alphabetical order.
+        assert list(zaps.rank(study, 2).columns) == ["act", "op", "width", "mean", "std"]
+    assert len(calls) == 60
+
+
 def test_what_is_known_can_be_read() -> None:
     zaps = sampler(initial_proxies=["synflow"])
     assert zaps.proxies_.shape == (60, 5)
