@@ -1,0 +1,1 @@
+"""Networks of the architecture benchmarks as torch modules, from their cell descriptions."""

@@ -1,0 +1,367 @@
+"""The forward and backward passes that proxies read, each made at most once for a network.
+
+Notations:
+    weights: The parameters with at least two dimensions: kernels of convolutions, matrices of
+        linear layers, attention and embeddings. Biases and the scales of normalisation layers
+        are no weights.
+    logits: Tensor of shape (n_samples, n_classes).
+    gate: Tensor of ones of shape (n_samples, n_channels, 1, ...) that multiplies the output of a
+        convolution or linear layer. The gradient with respect to it is the sum over positions of
+        activation times gradient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import ExitStack
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from typing import cast
+
+import torch
+from torch import Tensor
+from torch import nn
+from torch.func import functional_call
+import torch.nn.functional as F
+
+from optuna_zaps.zerocost._recorders import FeatureRecorder
+from optuna_zaps.zerocost._recorders import WorkRecorder
+
+
+Loss = Callable[[Tensor, Tensor], Tensor]
+Batch = tuple[Tensor, Tensor]
+
+_CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
+_TRANSPOSED = (nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
+_NORMS = (
+    nn.modules.batchnorm._BatchNorm,
+    nn.modules.instancenorm._InstanceNorm,
+    nn.GroupNorm,
+    nn.LayerNorm,
+    nn.LocalResponseNorm,
+)
+_DROPOUTS = nn.modules.dropout._DropoutNd
+
+
+class Uncomputable(ValueError):
+    """A proxy is not defined for a network; the message says why."""
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Gradient of the loss with respect to the gate of a layer's output channels.
+
+    Attributes:
+        gradient: Tensor of shape (n_samples, n_channels).
+        weights_per_channel: Number of weights that a channel of the layer has.
+    """
+
+    gradient: Tensor
+    weights_per_channel: int
+
+
+class Passes:
+    """A network, a batch, and what passes through the network tell of it.
+
+    The passes run on copies of the parameters and buffers, so nothing of the model changes. They
+    run in training mode without dropout: an untrained network has no running statistics to
+    normalise by.
+
+    Args:
+        model:
+            The network: it maps a batch to logits of shape (n_samples, n_classes).
+        batch:
+            Inputs of shape (n_samples, ...) and targets of shape (n_samples,).
+        loss:
+            Function of logits and targets, by default the mean cross-entropy.
+        seed:
+            Seed of what a pass draws.
+        device:
+            Where the passes run, by default where the model is.
+        second_order:
+            Keep what :attr:`hessian_gradient` needs when :attr:`gradients` are computed. Without
+            it, asking for both makes a second backward pass.
+
+    Raises:
+        ValueError: If the batch is not a pair of tensors of the same length.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        batch: Batch,
+        *,
+        loss: Loss = F.cross_entropy,
+        seed: int = 0,
+        device: torch.device | str | None = None,
+        second_order: bool = False,
+    ) -> None:
+        inputs, targets = _checked(batch)
+        parameters = dict(model.named_parameters())
+        if device is None:
+            device = next((tensor.device for tensor in parameters.values()), inputs.device)
+        self.model = model
+        self.device = torch.device(device)
+        self.inputs = inputs.detach().to(self.device)
+        self.targets = targets.detach().to(self.device)
+        self.parameters = {
+            name: tensor.detach().to(self.device).requires_grad_(tensor.is_floating_point())
+            for name, tensor in parameters.items()
+        }
+        self._loss = loss
+        self._seed = seed
+        self._second_order = second_order
+
+    @property
+    def weights(self) -> dict[str, Tensor]:
+        """Copies of the weights by name; see the module's notations."""
+        return {name: tensor for name, tensor in self.parameters.items() if tensor.dim() > 1}
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples of the batch."""
+        return len(self.inputs)
+
+    @property
+    def work(self) -> WorkRecorder:
+        """What the forward pass did."""
+        return self._forward.work
+
+    @property
+    def logits(self) -> Tensor:
+        """Output of the network, shape (n_samples, n_classes)."""
+        return self._forward.logits
+
+    @cached_property
+    def _forward(self) -> _Forward:
+        # The network gets a copy, because it may work in place on its argument.
+        leaf = self.inputs.clone().requires_grad_(self.inputs.is_floating_point())
+        work = WorkRecorder(self.n_samples)
+        with _gated(self.model) as gates, work:
+            logits = self._call(self.parameters, leaf.clone())
+        if not isinstance(logits, Tensor) or logits.dim() != 2:
+            found = tuple(logits.shape) if isinstance(logits, Tensor) else type(logits).__name__
+            raise ValueError(
+                "The model must map a batch to logits of shape (n_samples, n_classes), but "
+                f"returned {found}."
+            )
+        return _Forward(leaf, logits, gates, work)
+
+    @cached_property
+    def jacobian(self) -> Tensor:
+        """Gradient of the sum of the logits by the inputs, shape (n_samples, n_features).
+
+        Raises:
+            Uncomputable: If the inputs are not floating-point numbers or do not matter.
+        """
+        leaf = self._forward.leaf
+        if not leaf.requires_grad:
+            raise Uncomputable(f"inputs of type {leaf.dtype} have no gradient")
+        (gradient,) = _gradients(self.logits.sum(), [leaf])
+        return gradient.reshape(self.n_samples, -1)
+
+    @property
+    def gradients(self) -> dict[str, Tensor]:
+        """Gradient of the loss by each weight."""
+        return {name: tensor.detach() for name, tensor in self._backward[0].items()}
+
+    @property
+    def gates(self) -> list[Gate]:
+        """Gradient of the loss by the gates, one for each layer (module or shape of its use)."""
+        return self._backward[1]
+
+    @cached_property
+    def _backward(self) -> tuple[dict[str, Tensor], list[Gate]]:
+        loss = self._loss(self.logits, self.targets)
+        weights, gates = self.weights, self._forward.gates
+        found = _gradients(
+            loss,
+            [*weights.values(), *(ones for ones, _ in gates.values())],
+            create_graph=self._second_order,
+        )
+        by_gate = [
+            Gate(gradient.detach().flatten(1), size)
+            for gradient, (_, size) in zip(found[len(weights) :], gates.values(), strict=True)
+        ]
+        return dict(zip(weights, found, strict=False)), by_gate
+
+    @cached_property
+    def hessian_gradient(self) -> dict[str, Tensor]:
+        """Product of the loss's Hessian with its gradient, by weight."""
+        first = self._backward[0]
+        if not self._second_order:
+            loss = self._loss(self.logits, self.targets)
+            found = _gradients(loss, list(self.weights.values()), create_graph=True)
+            first = dict(zip(self.weights, found, strict=True))
+        product = sum((gradient * gradient.detach()).sum() for gradient in first.values())
+        assert isinstance(product, Tensor)
+        return dict(zip(first, _gradients(product, list(self.weights.values())), strict=True))
+
+    @cached_property
+    def synaptic_flow(self) -> float:
+        """Sum over weights of weight times gradient in the network of absolute values.
+
+        One input of ones goes through the network in double precision; normalisation layers pass
+        their input on.
+        """
+        absolute = {
+            name: tensor.detach().abs().double().requires_grad_(tensor.requires_grad)
+            for name, tensor in self.parameters.items()
+        }
+        weights = {name: absolute[name] for name in self.weights}
+        if not self.inputs.is_floating_point():
+            raise Uncomputable(f"inputs of type {self.inputs.dtype} cannot be ones")
+        ones = torch.ones_like(self.inputs[:1], dtype=torch.float64)
+        with _without_normalisation(self.model):
+            flow = self._call(absolute, ones).sum()
+        found = _gradients(flow, list(weights.values()))
+        return sum(
+            float((weight.detach() * gradient).sum())
+            for weight, gradient in zip(weights.values(), found, strict=True)
+        )
+
+    @cached_property
+    def gaussian(self) -> tuple[list[float], Tensor, Tensor]:
+        """Scales of the batch normalisations and two feature maps, at Gaussian weights.
+
+        The first map belongs to Gaussian inputs, the second to inputs that are
+        ``PERTURBATION`` times a second Gaussian draw away.
+        """
+        if not self.inputs.is_floating_point():
+            raise Uncomputable(f"inputs of type {self.inputs.dtype} cannot be Gaussian")
+        with torch.no_grad(), _seeded(self._seed, self.device):
+            drawn = dict(self.parameters)
+            for name, weight in self.weights.items():
+                drawn[name] = torch.randn_like(weight)
+            point = torch.randn_like(self.inputs)
+            neighbour = point + PERTURBATION * torch.randn_like(self.inputs)
+            recorders = []
+            for inputs in (point, neighbour):
+                with FeatureRecorder() as recorder:
+                    self._call(drawn, inputs)
+                recorders.append(recorder)
+        first, second = (recorder.features for recorder in recorders)
+        if first is None or second is None:
+            raise Uncomputable("the network has no features before its last layer")
+        return recorders[0].log_scales, first, second
+
+    def _call(self, parameters: dict[str, Tensor], inputs: Tensor) -> Any:
+        """Output of the network at other parameters, on buffers that are thrown away."""
+        buffers = {
+            name: buffer.detach()
+            .to(self.device, copy=True)
+            .to(inputs.dtype if buffer.is_floating_point() else buffer.dtype)
+            for name, buffer in self.model.named_buffers()
+        }
+        with _training(self.model), _seeded(self._seed, self.device):
+            return functional_call(self.model, {**parameters, **buffers}, (inputs,))
+
+
+PERTURBATION = 0.01
+"""Step between two inputs of the Zen score: alpha of Lin et al. (2021), Algorithm 1."""
+
+
+@dataclass(frozen=True)
+class _Forward:
+    leaf: Tensor
+    logits: Tensor
+    gates: dict[Any, tuple[Tensor, int]]
+    work: WorkRecorder
+
+
+def _checked(batch: Batch) -> Batch:
+    pair = tuple(batch)
+    if len(pair) != 2 or not all(isinstance(part, Tensor) for part in pair):
+        raise ValueError(
+            "batch must be a pair of tensors (inputs, targets), but got "
+            f"{[type(part).__name__ for part in pair]}."
+        )
+    inputs, targets = pair
+    if len(inputs) != len(targets) or len(inputs) < 2:
+        raise ValueError(
+            "batch must have as many targets as inputs, and at least two, but got "
+            f"{len(inputs)} inputs and {len(targets)} targets."
+        )
+    return inputs, targets
+
+
+def _gradients(
+    output: Tensor, leaves: list[Tensor], *, create_graph: bool = False
+) -> list[Tensor]:
+    """Gradients, zeros where the output does not depend on a leaf."""
+    if not output.requires_grad:
+        return [torch.zeros_like(leaf) for leaf in leaves]
+    found = torch.autograd.grad(
+        output, leaves, retain_graph=True, create_graph=create_graph, allow_unused=True
+    )
+    return [
+        torch.zeros_like(leaf) if gradient is None else gradient
+        for leaf, gradient in zip(leaves, found, strict=True)
+    ]
+
+
+@contextmanager
+def _training(model: nn.Module) -> Iterator[None]:
+    """Training mode without dropout; the modes come back."""
+    modes = {module: module.training for module in model.modules()}
+    try:
+        for module in modes:
+            module.training = not isinstance(module, _DROPOUTS)
+        yield
+    finally:
+        for module, mode in modes.items():
+            module.training = mode
+
+
+@contextmanager
+def _seeded(seed: int, device: torch.device) -> Iterator[None]:
+    """Seeds torch's generators; the states of before come back."""
+    devices = [device] if device.type == "cuda" else []
+    with torch.random.fork_rng(devices=devices):
+        torch.manual_seed(seed)
+        yield
+
+
+@contextmanager
+def _hooked(hooks: list[tuple[nn.Module, Callable[..., Any]]]) -> Iterator[None]:
+    """Forward hooks that are taken off again."""
+    with ExitStack() as stack:
+        for module, hook in hooks:
+            stack.callback(module.register_forward_hook(hook).remove)
+        yield
+
+
+@contextmanager
+def _without_normalisation(model: nn.Module) -> Iterator[None]:
+    norms = [module for module in model.modules() if isinstance(module, _NORMS)]
+    with _hooked([(module, lambda _, args, out: args[0]) for module in norms]):
+        yield
+
+
+@contextmanager
+def _gated(model: nn.Module) -> Iterator[dict[Any, tuple[Tensor, int]]]:
+    """Multiplies the outputs of convolutions and linear layers by gates, and yields the gates.
+
+    A module that is used twice has one gate, so the gradients of both uses add up.
+    """
+    gates: dict[Any, tuple[Tensor, int]] = {}
+
+    def multiply(module: nn.Module, args: Any, out: Tensor) -> Tensor:
+        channels = -1 if isinstance(module, nn.Linear) or out.dim() < 3 else 1
+        shape = [out.shape[0], *[1] * (out.dim() - 1)]
+        shape[channels] = out.shape[channels]
+        key = (module, *shape)
+        if key not in gates:
+            ones = torch.ones(shape, dtype=out.dtype, device=out.device, requires_grad=True)
+            weight = cast(Tensor, module.weight)
+            gates[key] = ones, weight.numel() // out.shape[channels]
+        return out * gates[key][0]
+
+    layers = [
+        m for m in model.modules() if isinstance(m, (nn.Linear, *_CONVOLUTIONS, *_TRANSPOSED))
+    ]
+    with _hooked([(module, multiply) for module in layers]):
+        yield gates

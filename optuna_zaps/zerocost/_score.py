@@ -1,0 +1,145 @@
+"""All proxies of one network."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterable
+import math
+import warnings
+
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+from optuna_zaps.zerocost._passes import Batch
+from optuna_zaps.zerocost._passes import Loss
+from optuna_zaps.zerocost._passes import Passes
+from optuna_zaps.zerocost.activations import nwot
+from optuna_zaps.zerocost.activations import zen
+from optuna_zaps.zerocost.capacity import flops
+from optuna_zaps.zerocost.capacity import l2_norm
+from optuna_zaps.zerocost.capacity import params
+from optuna_zaps.zerocost.jacobian import epe_nas
+from optuna_zaps.zerocost.jacobian import jacov
+from optuna_zaps.zerocost.saliency import fisher
+from optuna_zaps.zerocost.saliency import grad_norm
+from optuna_zaps.zerocost.saliency import grasp
+from optuna_zaps.zerocost.saliency import plain
+from optuna_zaps.zerocost.saliency import snip
+from optuna_zaps.zerocost.saliency import synflow
+
+
+_PROXIES: dict[str, Callable[[Passes], float]] = {
+    "params": params,
+    "flops": flops,
+    "l2_norm": l2_norm,
+    "synflow": synflow,
+    "nwot": nwot,
+    "jacov": jacov,
+    "epe_nas": epe_nas,
+    "zen": zen,
+    "plain": plain,
+    "fisher": fisher,
+    "snip": snip,
+    "grad_norm": grad_norm,
+    "grasp": grasp,
+}
+_WITHOUT_FORWARD = {"params", "l2_norm", "synflow", "zen"}
+
+ALL = tuple(_PROXIES)
+"""Names of all proxies."""
+
+
+def score(
+    model_fn: Callable[[], nn.Module] | nn.Module,
+    batch: Batch,
+    *,
+    proxies: Iterable[str] = ALL,
+    loss: Loss = F.cross_entropy,
+    seed: int = 0,
+    device: torch.device | str | None = None,
+) -> dict[str, float]:
+    """Score an untrained network.
+
+    Args:
+        model_fn:
+            Function without arguments that makes the network, called after torch is seeded; or
+            the network, which is left as it was.
+        batch:
+            Inputs of shape (n_samples, ...) and targets of shape (n_samples,). Targets are class
+            labels; ``epe_nas`` wants several samples of each class.
+        proxies:
+            Names among ``ALL``.
+        loss:
+            Function of logits and targets.
+        seed:
+            Seed of the weights (for a function) and of what a proxy draws. Same seed, same value.
+        device:
+            Where to compute, by default where the network is.
+
+    Returns:
+        Value by name, in the order asked for. NaN where a proxy is not defined for the network.
+
+    Warns:
+        UserWarning: One warning with the reason of every NaN.
+
+    Raises:
+        ValueError: If there is no such proxy, the batch is no pair of tensors, or the network
+            does not return logits. An error of the network's own forward pass is not caught.
+    """
+    names = checked_names(proxies)
+    values, reasons = score_with_reasons(
+        model_fn, batch, proxies=names, loss=loss, seed=seed, device=device
+    )
+    if reasons:
+        told = "; ".join(f"{name}: {reason}" for name, reason in reasons.items())
+        warnings.warn(f"Proxies that cannot be computed are NaN. {told}.", stacklevel=2)
+    return values
+
+
+def score_with_reasons(
+    model_fn: Callable[[], nn.Module] | nn.Module,
+    batch: Batch,
+    *,
+    proxies: tuple[str, ...],
+    loss: Loss,
+    seed: int,
+    device: torch.device | str | None,
+) -> tuple[dict[str, float], dict[str, str]]:
+    """As :func:`score`, with the reason of each NaN in the place of a warning."""
+    if isinstance(model_fn, nn.Module):
+        model = model_fn
+    else:
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            model = model_fn()
+    passes = Passes(
+        model, batch, loss=loss, seed=seed, device=device, second_order="grasp" in proxies
+    )
+    if not _WITHOUT_FORWARD.issuperset(proxies):
+        _ = passes.logits  # A network that does not run is an error, not a NaN.
+    values, reasons = {}, {}
+    for name in proxies:
+        try:
+            value = _PROXIES[name](passes)
+        # torch raises RuntimeError where an operation has no (second) derivative.
+        except (ValueError, ArithmeticError, RuntimeError) as error:
+            value, reasons[name] = math.nan, " ".join(str(error).split())
+        if not math.isfinite(value):
+            value = math.nan
+            reasons.setdefault(name, "the value is not finite")
+        values[name] = value
+    return values, reasons
+
+
+def checked_names(proxies: Iterable[str]) -> tuple[str, ...]:
+    """Names of proxies without repetition.
+
+    Raises:
+        ValueError: If one is not among ``ALL``.
+    """
+    names = tuple(dict.fromkeys(proxies))
+    unknown = [name for name in names if name not in _PROXIES]
+    if unknown:
+        raise ValueError(f"proxies must be among {list(ALL)}, but got {unknown}.")
+    return names
