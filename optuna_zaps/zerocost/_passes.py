@@ -14,8 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from contextlib import ExitStack
 from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -140,8 +142,8 @@ class Passes:
         # The network gets a copy, because it may work in place on its argument.
         leaf = self.inputs.clone().requires_grad_(self.inputs.is_floating_point())
         work = WorkRecorder(self.n_samples)
-        with _gated(self.model) as gates, work:
-            logits = self._call(self.parameters, leaf.clone())
+        with _gated(self.model) as gates:
+            logits = self._call(self.parameters, leaf.clone(), work)
         if not isinstance(logits, Tensor) or logits.dim() != 2:
             found = tuple(logits.shape) if isinstance(logits, Tensor) else type(logits).__name__
             raise ValueError(
@@ -238,17 +240,20 @@ class Passes:
                 drawn[name] = torch.randn_like(weight)
             point = torch.randn_like(self.inputs)
             neighbour = point + PERTURBATION * torch.randn_like(self.inputs)
-            recorders = []
-            for inputs in (point, neighbour):
-                with FeatureRecorder() as recorder:
-                    self._call(drawn, inputs)
-                recorders.append(recorder)
+            recorders = (FeatureRecorder(), FeatureRecorder())
+            for inputs, recorder in zip((point, neighbour), recorders, strict=True):
+                self._call(drawn, inputs, recorder)
         first, second = (recorder.features for recorder in recorders)
         if first is None or second is None:
             raise Uncomputable("the network has no features before its last layer")
         return recorders[0].log_scales, first, second
 
-    def _call(self, parameters: dict[str, Tensor], inputs: Tensor) -> Any:
+    def _call(
+        self,
+        parameters: dict[str, Tensor],
+        inputs: Tensor,
+        recorder: AbstractContextManager[Any] | None = None,
+    ) -> Any:
         """Output of the network at other parameters, on buffers that are thrown away."""
         buffers = {
             name: buffer.detach()
@@ -256,7 +261,7 @@ class Passes:
             .to(inputs.dtype if buffer.is_floating_point() else buffer.dtype)
             for name, buffer in self.model.named_buffers()
         }
-        with _training(self.model), _seeded(self._seed, self.device):
+        with _training(self.model), _seeded(self._seed, self.device), recorder or nullcontext():
             return functional_call(self.model, {**parameters, **buffers}, (inputs,))
 
 

@@ -146,9 +146,14 @@ class FeatureRecorder(TorchDispatchMode):
 
     def __init__(self) -> None:
         super().__init__()
-        self.log_scales: list[float] = []
+        self._inverse_deviations: list[Tensor] = []
         self._map: Tensor | None = None
         self._vector: Tensor | None = None
+
+    @property
+    def log_scales(self) -> list[float]:
+        """See the attributes of the class."""
+        return [0.5 * math.log(out.double().pow(-2).mean()) for out in self._inverse_deviations]
 
     @property
     def features(self) -> Tensor | None:
@@ -167,10 +172,9 @@ class FeatureRecorder(TorchDispatchMode):
         if operation in (aten.addmm, aten.mm):
             self._vector = args[operation is aten.addmm]
         first = out[0] if isinstance(out, tuple) else out
-        if isinstance(first, Tensor) and first.dim() > 2 and math.prod(first.shape[2:]) > 1:
+        if isinstance(first, Tensor) and first.dim() > 2 and first.shape[2:].numel() > 1:
             self._map = first
         if operation in _BATCH_NORMS:
-            # The second of the statistics that it keeps is 1 / sqrt(variance + epsilon).
-            variance = out[2].double().pow(-2).mean()
-            self.log_scales.append(0.5 * float(variance.log()))
+            # Kept for the backward pass: 1 / sqrt(variance + epsilon).
+            self._inverse_deviations.append(out[2])
         return out
