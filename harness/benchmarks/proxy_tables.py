@@ -22,7 +22,6 @@ import importlib.metadata
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 from typing import Annotated
 from typing import Any
 
@@ -30,19 +29,18 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from torch import nn
 import typer
 
 from harness.benchmarks import nasbench201
+from harness.benchmarks import own_proxies
 from harness.benchmarks.cells import pruned
 from harness.benchmarks.cells import representatives
-
-
-if TYPE_CHECKING:
-    from torch import nn
-
-DIRECTORY = Path(__file__).parent / "data"
-COUNTED = ("params", "flops")
-SCORED = tuple(name for name in nasbench201.PROXIES if name not in COUNTED)
+from harness.benchmarks.networks.batches import photograph_crops
+from harness.benchmarks.networks.nasbench101 import NASBench101Network
+from harness.benchmarks.networks.nasbench201 import NASBench201Network
+from harness.benchmarks.own_proxies import SCORED
+from optuna_zaps.zerocost import score_space
 
 
 @dataclass(frozen=True)
@@ -86,8 +84,6 @@ def graphs_of_nasbench101(directory: Path) -> pd.DataFrame:
 
 def network_of_nasbench201(params: dict[str, Any], *, scale: Scale, n_classes: int) -> nn.Module:
     """Network of the cell ``params["cell"]``, operations joined by commas, at a scale."""
-    from harness.benchmarks.networks.nasbench201 import NASBench201Network
-
     return NASBench201Network(
         params["cell"].split(","), n_classes, n_cells=scale.n_cells, channels=scale.channels
     )
@@ -95,8 +91,6 @@ def network_of_nasbench201(params: dict[str, Any], *, scale: Scale, n_classes: i
 
 def network_of_nasbench101(params: dict[str, Any], *, scale: Scale, n_classes: int) -> nn.Module:
     """Network of the graph ``params["adjacency"]`` and ``params["ops"]`` at a scale."""
-    from harness.benchmarks.networks.nasbench101 import NASBench101Network
-
     operations = params["ops"].split(",")
     matrix = np.array(list(params["adjacency"])) == "1"
     return NASBench101Network(
@@ -117,9 +111,6 @@ def scored(
     n_jobs: int = 1,
 ) -> pd.DataFrame:
     """Proxies ``SCORED`` of some networks, a row for each, at the scale of the table."""
-    from harness.benchmarks.networks.batches import photograph_crops
-    from optuna_zaps.zerocost import score_space
-
     scale = SCALES[benchmark]
     builders: dict[str, Callable[..., nn.Module]] = {
         "nasbench201": network_of_nasbench201,
@@ -166,7 +157,7 @@ def main(
         )
     table = scored(benchmark, configurations, n_classes, parts=parts, n_jobs=n_jobs)
     values = table.to_numpy(np.float32)[position]
-    file = DIRECTORY / f"{benchmark}_{n_classes}.parquet"
+    file = own_proxies.path(benchmark, n_classes)
     _write(pd.DataFrame(values, columns=list(SCORED)), file, _metadata(benchmark, n_classes))
     typer.echo(f"{file}: {len(values)} rows, {len(configurations)} networks")
 
@@ -187,7 +178,7 @@ def _metadata(benchmark: str, n_classes: int) -> dict[str, Any]:
 
 def _write(frame: pd.DataFrame, file: Path, metadata: dict[str, Any]) -> None:
     table = pa.Table.from_pandas(frame, preserve_index=False)
-    table = table.replace_schema_metadata({b"zerocost": json.dumps(metadata).encode()})
+    table = table.replace_schema_metadata({own_proxies.METADATA: json.dumps(metadata).encode()})
     file.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(table, file, compression="zstd", compression_level=19)
 

@@ -47,9 +47,8 @@ _ATTENTION = {
 
 
 def _convolution(args: Sequence[Any], out: Any) -> int:
-    weight, transposed = args[1], bool(args[6])
-    per_position = math.prod(weight.shape[1:])
-    return int((args[0] if transposed else out).numel()) * per_position
+    positions = args[0] if args[6] else out  # a transposed one starts from its input
+    return int(positions.numel() * math.prod(args[1].shape[1:]))
 
 
 def _product(left: Tensor, right: Tensor) -> int:
@@ -93,7 +92,7 @@ _COSTS: Mapping[Any, Callable[[Sequence[Any], Any], int]] = {
 }
 
 
-class WorkRecorder(TorchDispatchMode):
+class WorkRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Counts operations, and compares the samples' activation patterns at every rectifier.
 
     Attributes:
@@ -105,7 +104,7 @@ class WorkRecorder(TorchDispatchMode):
     """
 
     def __init__(self, n_samples: int) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.flops = 0
         self.agreement: Tensor | None = None
         self._n_samples = n_samples
@@ -134,7 +133,7 @@ class WorkRecorder(TorchDispatchMode):
         self.agreement = agreement if self.agreement is None else self.agreement + agreement
 
 
-class FeatureRecorder(TorchDispatchMode):
+class FeatureRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Keeps the last feature map, and the scale of the input of each batch normalisation.
 
     Attributes:
@@ -145,7 +144,7 @@ class FeatureRecorder(TorchDispatchMode):
     """
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self._inverse_deviations: list[Tensor] = []
         self._map: Tensor | None = None
         self._vector: Tensor | None = None

@@ -33,9 +33,7 @@ from optuna_zaps.zerocost._score import score_with_reasons
 
 
 Builder = Callable[[dict[str, Any]], nn.Module]
-Configurations = (
-    Mapping[str, Sequence[Any]] | Iterable[Mapping[str, Any]] | pd.DataFrame | CandidateSet
-)
+Configurations = Mapping[str, Sequence[Any]] | Iterable[Mapping[str, Any]] | pd.DataFrame
 
 _REASONS = "_reasons"
 
@@ -102,11 +100,9 @@ def score_space(
         ...         torch.nn.Linear(4, width), torch.nn.ReLU(), torch.nn.Linear(width, 3)
         ...     )
         >>> batch = torch.randn(6, 4), torch.tensor([0, 1, 2, 0, 1, 2])
-        >>> score_space(build, {"width": [8, 16]}, batch, proxies=["params"], progress=False)
-               params
-        width
-        8        67.0
-        16      131.0
+        >>> table = score_space(build, {"width": [8, 16]}, batch, progress=False)
+        >>> table["params"].to_dict()
+        {8: 67.0, 16: 131.0}
     """
     names = checked_names(proxies)
     rows = _rows(configurations)
@@ -181,13 +177,14 @@ def _replace(file: Path, write: Callable[[Path], Any]) -> None:
 
 
 def _rows(configurations: Configurations) -> list[dict[str, Any]]:
-    if isinstance(configurations, CandidateSet):
-        configurations = configurations.frame()
-    elif isinstance(configurations, Mapping):
+    if isinstance(configurations, Mapping):
         configurations = CandidateSet.grid(configurations).frame()
     if isinstance(configurations, pd.DataFrame):
-        configurations = configurations.astype(object).to_dict(orient="records")
-    rows = [{str(name): value for name, value in row.items()} for row in configurations]
+        columns = [str(name) for name in configurations.columns]
+        values = configurations.astype(object).itertuples(index=False, name=None)
+        rows = [dict(zip(columns, row, strict=True)) for row in values]
+    else:
+        rows = [dict(row) for row in configurations]
     if not rows or not rows[0]:
         raise ValueError("There must be at least one configuration with a parameter.")
     odd = next((row for row in rows if row.keys() != rows[0].keys()), None)

@@ -11,12 +11,15 @@ from optuna_zaps.zerocost._passes import Passes
 from optuna_zaps.zerocost._passes import Uncomputable
 
 
+_SMALLEST_EIGENVALUE = 1e-6
+
+
 def nwot(passes: Passes) -> float:
     """Log-determinant of the agreement of activation patterns (Mellor et al., 2021, Equation 2).
 
-    Deviation: the pattern of an activation that is no rectifier (GELU, SiLU, ELU) is the sign of
-    its input, and eigenvalues below one unit count as one: two samples of the same pattern give a
-    low score, not minus infinity.
+    # Deviation: the pattern of an activation that is no rectifier (GELU, SiLU, ELU) is the sign of
+    its input, and eigenvalues below 1e-6 count as that: two samples of the same pattern give a low
+    score, not minus infinity.
 
     Raises:
         Uncomputable: If the network has no such activation.
@@ -25,7 +28,7 @@ def nwot(passes: Passes) -> float:
     if agreement is None:
         raise Uncomputable("the network has no rectifier")
     spectrum = np.linalg.eigvalsh(agreement.cpu().numpy())
-    return float(np.log(np.maximum(spectrum, 1.0)).sum())
+    return float(np.log(np.maximum(spectrum, _SMALLEST_EIGENVALUE)).sum())
 
 
 def zen(passes: Passes) -> float:

@@ -1,0 +1,56 @@
+"""Proxies that the project computed itself and ships; ``proxy_tables`` makes the files.
+
+The values belong to networks of a reduced scale, which the file's metadata names. ``params`` and
+``flops`` are not among them: they are counted exactly.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow.parquet as pq
+
+
+SCORED = (
+    "l2_norm",
+    "synflow",
+    "nwot",
+    "jacov",
+    "epe_nas",
+    "zen",
+    "plain",
+    "fisher",
+    "snip",
+    "grad_norm",
+    "grasp",
+)
+"""The proxies of a table, in the order of its columns."""
+
+METADATA = b"zerocost"
+"""Key of the file's metadata: command, versions, scales and batch as JSON."""
+
+
+def path(benchmark: str, n_classes: int) -> Path:
+    """File of the proxies of a benchmark's networks for a number of classes."""
+    return Path(__file__).parent / "data" / f"{benchmark}_{n_classes}.parquet"
+
+
+def load(benchmark: str, n_classes: int) -> pd.DataFrame | None:
+    """Proxies ``SCORED`` of each row of a benchmark, None if they are not shipped."""
+    file = path(benchmark, n_classes)
+    return pd.read_parquet(file).astype("float64") if file.is_file() else None
+
+
+def metadata(benchmark: str, n_classes: int) -> dict[str, Any]:
+    """How a table was made.
+
+    Raises:
+        FileNotFoundError: If it is not shipped.
+    """
+    stored: dict[str, Any] = json.loads(
+        pq.read_schema(path(benchmark, n_classes)).metadata[METADATA]
+    )
+    return stored
