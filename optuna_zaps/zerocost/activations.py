@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 
 import numpy as np
 
@@ -36,10 +37,9 @@ def zen(passes: Passes) -> float:
 
     Features are the last map before pooling, weights and inputs are Gaussian. The logarithm of
     the mean distance between the features of neighbouring inputs, plus the logarithm of the
-    scale that each batch normalisation takes out.
+    scale that each batch normalisation takes out. Where the features do not depend on the input,
+    the first logarithm is that of the smallest normal number.
     """
     log_scales, point, neighbour = passes.gaussian
     distance = float((point - neighbour).abs().flatten(1).sum(dim=1).double().mean())
-    if distance == 0.0 or not all(map(math.isfinite, log_scales)):
-        raise Uncomputable("the features do not depend on the input")
-    return math.log(distance / PERTURBATION) + sum(log_scales)
+    return math.log(max(distance / PERTURBATION, sys.float_info.min)) + sum(log_scales)
