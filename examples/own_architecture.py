@@ -1,8 +1,8 @@
 """Search an architecture of your own: score all of it, train the few that ZAPS asks for.
 
-A convolutional network for scikit-learn's digits with five choices. Thirteen zero-cost proxies cost
-milliseconds for each architecture; a trial trains the network and returns its accuracy on validation
-data. Needs: pip install "optuna-zaps[zerocost]". About a minute on two cores.
+A convolutional network for scikit-learn's digits with five choices. Thirteen zero-cost proxies
+cost milliseconds for each architecture; a trial trains the network and returns its accuracy on
+validation data. Needs: pip install "optuna-zaps[zerocost]". About a minute on two cores.
 """
 
 from functools import cache

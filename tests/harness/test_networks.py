@@ -129,7 +129,9 @@ TABLES = [("nasbench201", 10), ("nasbench201", 100), ("nasbench101", 10)]
 
 
 @pytest.mark.parametrize(("space", "n_classes"), TABLES)
-def test_random_rows_of_the_table_can_be_computed_again(space: str, n_classes: int) -> None:
+def test_random_rows_of_the_table_can_be_computed_again(
+    space: str, n_classes: int, request: pytest.FixtureRequest
+) -> None:
     table = own_proxies.load(space, n_classes)
     if table is None:
         pytest.skip(f"the table of {space} for {n_classes} classes is not shipped")
@@ -137,7 +139,7 @@ def test_random_rows_of_the_table_can_be_computed_again(space: str, n_classes: i
         cells = proxy_tables.cells_of_nasbench201()
         configurations, position = proxy_tables.configurations_of_nasbench201(cells)
     else:
-        frame = proxy_tables.graphs_of_nasbench101(Path(os.environ["ZAPS_DATA_DIR"]))
+        frame = request.getfixturevalue("graphs")[["adjacency", "ops"]]
         configurations, position = frame.to_dict(orient="records"), list(range(len(frame)))
     rows = np.random.default_rng(0).choice(len(table), size=20, replace=False)
     again = proxy_tables.scored(space, [configurations[position[row]] for row in rows], n_classes)
