@@ -6,7 +6,8 @@ proxies, history and seed give the same proposal in any process, however often i
 Notations:
     labels: float64 array of shape (n_labelled,), finite, larger is better.
     features: float32 array of shape (n_candidates, n_proxies + n_encoding), phi(a) = [r(a); e(a)]
-        for every proxy; a fit selects columns of it.
+        for every proxy, with the mean ranks of the neighbours between where the settings want
+        them; a fit selects columns of it.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ from optuna_zaps.initialization import hybrid_kmeans
 from optuna_zaps.initialization import maximin_plan
 from optuna_zaps.proxies import ProxyTable
 from optuna_zaps.selection import ReselectionSettings
+from optuna_zaps.selection import Selector
 from optuna_zaps.selection import consensus_subset
-from optuna_zaps.selection import reselect
 from optuna_zaps.surrogates import FeatureLayout
 from optuna_zaps.surrogates import Surrogate
 from optuna_zaps.surrogates import SurrogateFactory
@@ -130,13 +131,16 @@ class SearchSettings:
     Attributes:
         exploration: Weight of the spread in the upper confidence bound.
         initialization: Settings of the hybrid K-means.
-        reselection: Settings of the bootstrapped re-selection, ``None`` to give the surrogate
-            every proxy.
+        reselection: Chooses the proxies that the surrogate is given, ``None`` to give it every
+            one.
+        neighbourhood: Whether the surrogate is also given the mean proxy ranks of the
+            configurations that differ in one parameter. Not in the paper.
     """
 
     exploration: Exploration = field(default_factory=ConstantExploration)
     initialization: InitializationSettings = field(default_factory=InitializationSettings)
-    reselection: ReselectionSettings | None = field(default_factory=ReselectionSettings)
+    reselection: Selector | None = field(default_factory=ReselectionSettings)
+    neighbourhood: bool = False
 
 
 @dataclass(frozen=True)
@@ -331,9 +335,11 @@ class ZAPSSearch:
 
     @cached_property
     def _features(self) -> npt.NDArray[np.float32]:
-        ranks = [] if self.proxies is None else [self.proxies.ranks.astype(np.float32)]
+        ranks = [] if self.proxies is None else [self.proxies.ranks]
+        if ranks and self.settings.neighbourhood:
+            ranks.append(self.candidates.neighbourhood_mean(ranks[0]))
         # Columns next to each other in memory, since a fit selects columns.
-        return np.asfortranarray(np.hstack([*ranks, self.candidates.encoding]))
+        return np.asfortranarray(np.hstack([*ranks, self.candidates.encoding]), dtype=np.float32)
 
     def _fitted(self, history: History, size: int) -> _Model:
         size = max(size, MIN_LABELS)
@@ -363,15 +369,19 @@ class ZAPSSearch:
         if self.settings.reselection is None:
             return np.arange(len(self.proxies.names), dtype=np.intp)
         rng = stream(self._seed, "reselection", len(labelled))
-        return reselect(self.proxies.ranks[labelled], labels, rng, self.settings.reselection)
+        return self.settings.reselection.select(self.proxies.ranks[labelled], labels, rng)
 
     def _surrogate_of(self, active: IntArray) -> tuple[npt.NDArray[np.float32], Surrogate]:
         """The features of these proxies and their surrogate, kept while the proxies stay."""
         if self._kept is None or not np.array_equal(self._kept[0], active):
-            n_proxies = self._features.shape[1] - self.candidates.encoding.shape[1]
-            encoding = np.arange(n_proxies, self._features.shape[1])
-            features = self._features[:, np.concatenate([active, encoding])]
-            layout = FeatureLayout(len(active), len(encoding), len(self.candidates.names))
+            n_proxies = 0 if self.proxies is None else len(self.proxies.names)
+            n_encoding = self.candidates.encoding.shape[1]
+            encoding = np.arange(self._features.shape[1] - n_encoding, self._features.shape[1])
+            neighbours = active + n_proxies if self.settings.neighbourhood else active[:0]
+            features = self._features[:, np.concatenate([active, neighbours, encoding])]
+            layout = FeatureLayout(
+                len(active), n_encoding, len(self.candidates.names), len(neighbours) > 0
+            )
             self._kept = (active, features, self._surrogate(layout, self._seed))
         return self._kept[1], self._kept[2]
 
