@@ -8,11 +8,16 @@ from dataclasses import dataclass
 import time
 import traceback
 from typing import Any
+from typing import Protocol
+from typing import runtime_checkable
 
 import joblib
 from joblib.externals.loky import ProcessPoolExecutor
 from joblib.externals.loky.process_executor import BrokenProcessPool
 import optuna
+from optuna.samplers import BaseSampler
+import pandas as pd
+from scipy import stats
 from threadpoolctl import threadpool_limits
 
 from harness import benchmarks
@@ -23,6 +28,7 @@ from harness.provenance import provenance
 from harness.samplers import build
 from harness.samplers import is_budget_aware
 from harness.store import Store
+from optuna_zaps.search import MIN_LABELS
 
 
 ASKS_PER_EVALUATION = 20
@@ -122,8 +128,10 @@ def run_cell(cell: Cell) -> CellResult:
     """Run one study by ask and tell until its budget of distinct configurations is evaluated.
 
     A configuration proposed again is told the value that is known, and costs nothing of the
-    budget. CPU seconds of an ask are those of ``ask`` and every ``suggest``, where samplers do
-    their work; making the sampler and looking up values are not counted.
+    budget. A proposal that the table does not hold stands for the nearest row not evaluated yet
+    (:meth:`~harness.benchmarks.TabularBenchmark.nearest`) and is told its value. CPU seconds of
+    an ask are those of ``ask`` and every ``suggest``, where samplers do their work; making the
+    sampler, looking up values and the final ranking are not counted.
 
     Args:
         cell: What to run.
@@ -153,7 +161,7 @@ def run_cell(cell: Cell) -> CellResult:
         trial = study.ask()
         params = benchmark.suggest(trial)
         ask_seconds.append(time.process_time() - start)
-        row = benchmark.row(params)
+        row = benchmark.nearest(params, distinct, key=(cell.seed, len(asked)))
         asked.append(row)
         distinct.add(row)
         value = float(benchmark.values[row])
@@ -167,7 +175,31 @@ def run_cell(cell: Cell) -> CellResult:
         tell_seconds=_rounded(tell_seconds),
         user_attrs=tuple(_compact(trial.user_attrs) for trial in study.get_trials(deepcopy=False)),
         provenance=provenance(),
+        spearman=_ranking_quality(sampler, study, benchmark),
     )
+
+
+@runtime_checkable
+class _Ranks(Protocol):
+    """A sampler that predicts the value of every configuration."""
+
+    def rank(self, study: optuna.Study, n: int) -> pd.DataFrame:
+        """The ``n`` predicted best: their parameters, and the prediction as ``mean``."""
+
+
+def _ranking_quality(
+    sampler: BaseSampler, study: optuna.Study, benchmark: benchmarks.TabularBenchmark
+) -> float | None:
+    """Spearman correlation of the final prediction with the truth over the whole table."""
+    if not isinstance(sampler, _Ranks) or len(study.get_trials(deepcopy=False)) < MIN_LABELS:
+        return None
+    ranking = sampler.rank(study, len(benchmark.values))
+    names = list(benchmark.search_space)
+    rows = [
+        benchmark.row(dict(zip(names, params, strict=True)))
+        for params in ranking[names].itertuples(index=False, name=None)
+    ]
+    return float(stats.spearmanr(ranking["mean"], benchmark.values[rows]).statistic)
 
 
 def _run_and_save(cell: Cell, store: Store) -> Outcome:

@@ -90,6 +90,21 @@ def test_a_sampler_that_repeats_itself_is_stopped_and_reported() -> None:
     assert result.evaluated == (result.asked[0],)
 
 
+def test_the_ranking_of_a_sampler_that_has_one_is_judged_over_the_whole_table() -> None:
+    (cell,) = cells("zaps", budgets=(30,))
+    result = run_cell(cell)
+    sampler = samplers.build(cell.sampler, TABLE, budget=30, seed=0)
+    study = optuna.create_study(direction="maximize", sampler=sampler)
+    study.optimize(TABLE, n_trials=30)
+    ranking = sampler.rank(study, n=15_625)  # type: ignore[attr-defined]
+    merged = TABLE.parameters.assign(truth=TABLE.values).merge(ranking)
+    assert len(merged) == 15_625
+    expected = merged["truth"].corr(merged["mean"], method="spearman")
+    assert result.spearman == pytest.approx(expected)
+    assert run_cell(cells("random")[0]).spearman is None
+    assert run_cell(cells("zaps", budgets=(1,))[0]).spearman is None
+
+
 def test_seeds_make_studies_and_equal_seeds_equal_ones() -> None:
     first, second = (run_cell(cell).asked for cell in cells("random", seeds=2))
     assert first != second
