@@ -163,6 +163,7 @@ def _metrics(reading: Reading, benchmark: TabularBenchmark) -> dict[str, Any]:
     ask = np.asarray(result.ask_seconds[: reading.n_asks])
     tell = np.asarray(result.tell_seconds[: reading.n_asks])
     to_optimum = trials_to_optimum(evaluated, benchmark.values)
+    spearman = result.spearman
     return {
         "benchmark": benchmark.name,
         "dataset": benchmark.dataset,
@@ -180,7 +181,7 @@ def _metrics(reading: Reading, benchmark: TabularBenchmark) -> dict[str, Any]:
         "tell_ms": 1e3 * tell.mean() if tell.size else np.nan,
         "cpu_seconds": float(ask.sum() + tell.sum()),
         "capped": len(evaluated) < budget,
-        "spearman": result.spearman if budget == result.cell.budget else None,
+        "spearman": np.nan if spearman is None or budget < result.cell.budget else spearman,
     }
 
 

@@ -58,7 +58,7 @@ class Plan:
 
 
 def uniform_plan(n_candidates: int, n_points: int, rng: np.random.Generator) -> Plan:
-    """Distinct candidates, each as likely as any other: the ablation of Section 4.7.
+    """Distinct candidates, each as likely as any other: the ablation of Section 4.6.
 
     Returns:
         A plan of min(n_points, n_candidates) points and one phase, ``"random"``.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from harness.cli import compare
+from harness.cli import reproduce
 from harness.cli import stored
 
 
@@ -20,3 +21,4 @@ app.command("list")(compare.list_)
 app.command()(compare.compare)
 app.command()(stored.report)
 app.command()(stored.export)
+app.command()(reproduce.reproduce)

@@ -1,4 +1,4 @@
-"""What an ablation of Section 4.7 leaves out is left out, and nothing else."""
+"""What an ablation of Section 4.6 leaves out is left out, and nothing else."""
 
 from __future__ import annotations
 
