@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 import time
 import traceback
@@ -33,6 +34,9 @@ from optuna_zaps.search import MIN_LABELS
 
 ASKS_PER_EVALUATION = 20
 """A study ends, its budget unspent, after this many asks per evaluation of the budget."""
+
+
+ENGINES = ("joblib", "dask")
 
 
 @dataclass(frozen=True)
@@ -68,13 +72,64 @@ def make_cells(
     ]
 
 
-def run(cells: Sequence[Cell], store: Store, *, n_jobs: int) -> Iterator[Outcome]:
+@dataclass(frozen=True)
+class Engine:
+    """Where cells run.
+
+    Attributes:
+        name: ``"joblib"`` for processes of this machine, ``"dask"`` for the workers of a cluster.
+        scheduler: Address of Dask's scheduler; by default a cluster is started on this machine.
+            The workers must see the directory of the results.
+    """
+
+    name: str = "joblib"
+    scheduler: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.name not in ENGINES:
+            raise ValueError(f"The engine must be one of {ENGINES}, but got {self.name!r}.")
+        if self.scheduler is not None and self.name != "dask":
+            raise ValueError(f"Only the engine 'dask' has a scheduler, but got {self.name!r}.")
+
+    @contextmanager
+    def backend(self, n_jobs: int) -> Iterator[None]:
+        """Joblib's backend within a block.
+
+        Raises:
+            ValueError: If Dask is not installed, or its scheduler does not answer.
+        """
+        if self.name == "joblib":
+            with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
+                yield
+            return
+        try:
+            from distributed import Client  # noqa: PLC0415  # only who asks for it needs it
+        except ImportError:
+            raise ValueError(
+                "The engine 'dask' must have the package distributed, but it is not installed. "
+                "Run: pip install 'optuna-zaps[dask]'"
+            ) from None
+        local = {} if self.scheduler else {"n_workers": n_jobs, "threads_per_worker": 1}
+        try:
+            client = Client(self.scheduler, **local)
+        except (OSError, TimeoutError) as error:
+            raise ValueError(
+                f"The scheduler must answer at {self.scheduler}, but: {error}."
+            ) from error
+        with client, joblib.parallel_config(backend="dask"):
+            yield
+
+
+def run(
+    cells: Sequence[Cell], store: Store, *, n_jobs: int, engine: Engine | None = None
+) -> Iterator[Outcome]:
     """Run the cells and save their results; a failed one does not stop the others.
 
     Args:
         cells: What to run, results that are there already included.
         store: Where each result is saved, by the process that made it.
         n_jobs: Number of processes, each of one thread.
+        engine: Where they run, by default on this machine.
 
     Yields:
         Outcomes in the order in which cells end. If a process dies (for want of memory, or of a
@@ -85,7 +140,7 @@ def run(cells: Sequence[Cell], store: Store, *, n_jobs: int) -> Iterator[Outcome
     while left:
         begun: dict[str, Cell] = {}
         try:
-            for outcome in _run_together(left, store, n_jobs, begun):
+            for outcome in _run_together(left, store, n_jobs, engine or Engine(), begun):
                 begun.pop(outcome.cell.key, None)
                 left.remove(outcome.cell)
                 yield outcome
@@ -96,7 +151,7 @@ def run(cells: Sequence[Cell], store: Store, *, n_jobs: int) -> Iterator[Outcome
 
 
 def _run_together(
-    cells: Sequence[Cell], store: Store, n_jobs: int, begun: dict[str, Cell]
+    cells: Sequence[Cell], store: Store, n_jobs: int, engine: Engine, begun: dict[str, Cell]
 ) -> Iterator[Outcome]:
     """Run cells in a pool, noting each that it was given."""
 
@@ -105,7 +160,7 @@ def _run_together(
             begun[cell.key] = cell
             yield joblib.delayed(_run_and_save)(cell, store)
 
-    with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
+    with engine.backend(n_jobs):
         parallel = joblib.Parallel(
             n_jobs=n_jobs, batch_size=1, return_as="generator_unordered", pre_dispatch="2*n_jobs"
         )

@@ -22,6 +22,7 @@ from rich.progress import TimeRemainingColumn
 import typer
 
 from harness.experiment import Cell
+from harness.runner import Engine
 from harness.runner import Outcome
 from harness.runner import run
 from harness.store import Store
@@ -33,13 +34,16 @@ Jobs = Annotated[int | None, typer.Option(min=1, help="Processes; by default one
 Output = Annotated[Path, typer.Option(file_okay=False, help="Directory of the results.")]
 
 
-def run_missing(cells: Sequence[Cell], store: Store, n_jobs: int | None) -> list[Outcome]:
+def run_missing(
+    cells: Sequence[Cell], store: Store, n_jobs: int | None, engine: Engine | None = None
+) -> list[Outcome]:
     """Run the cells that the store lacks, under a progress bar.
 
     Args:
         cells: What is wanted, in the order in which to run it.
         store: What is there, and where new results go.
         n_jobs: Number of processes, by default one per core.
+        engine: Where they run, by default on this machine.
 
     Returns:
         The cells that failed.
@@ -51,12 +55,11 @@ def run_missing(cells: Sequence[Cell], store: Store, n_jobs: int | None) -> list
         n_there = len(distinct) - len(missing)
         console.print(f"{n_there} of {len(distinct)} studies are there already.")
     failures = []
+    n_processes = min(n_jobs or joblib.cpu_count(), max(1, len(missing)))
     with progress_bar() as progress:
         task = progress.add_task("studies", total=len(missing))
         try:
-            for outcome in run(
-                missing, store, n_jobs=min(n_jobs or joblib.cpu_count(), max(1, len(missing)))
-            ):
+            for outcome in run(missing, store, n_jobs=n_processes, engine=engine):
                 if outcome.error is not None:
                     failures.append(outcome)
                 progress.advance(task)

@@ -20,6 +20,9 @@ from harness.cli.common import console
 from harness.cli.common import report_failures
 from harness.cli.common import run_missing
 from harness.cli.stored import show
+from harness.experiment import CellResult
+from harness.paper.experiments import COMPARED
+from harness.paper.results import published_studies
 from harness.readings import BenchmarkKey
 from harness.runner import make_cells
 from harness.store import Store
@@ -69,6 +72,14 @@ def compare(
     seeds: Annotated[int, typer.Option(min=1, help="Studies per sampler.")] = 10,
     first_seed: Annotated[int, typer.Option(min=0, help="Seed of the first of them.")] = 0,
     n_jobs: Jobs = None,
+    against_published: Annotated[
+        bool,
+        typer.Option(
+            "--against-published",
+            help="Add the committed results of the paper's samplers on these tables; they are not "
+            "run again.",
+        ),
+    ] = False,
     output: Output = Path("zaps-results"),
 ) -> None:
     """Run what is missing of a comparison, print its tables, write its dashboard.
@@ -98,9 +109,25 @@ def compare(
     cells = make_cells(tables, specs, range(first_seed, first_seed + seeds), budgets)
     failures = run_missing(cells, store, n_jobs)
     results = [result for cell in cells if (result := store.load(cell)) is not None]
+    if against_published:
+        with clean_errors():
+            results += _published(tables)
     if results:
         show(results, {_key(table): table for table in tables}, budgets, output)
     report_failures(failures, len(cells))
+
+
+def _published(tables: Sequence[TabularBenchmark]) -> list[CellResult]:
+    """Committed studies on these tables, and a word on what they are."""
+    found = published_studies(tables, COMPARED)
+    seeds = {result.cell.seed for result in found}
+    console.print(
+        f"{len(found)} published studies of {len(seeds)} seeds."
+        if found
+        else "[yellow]There are no published studies on these tables: those of the paper ran on "
+        "the tables of ZAPS_DATA_DIR.[/yellow]"
+    )
+    return found
 
 
 def _key(table: TabularBenchmark) -> BenchmarkKey:

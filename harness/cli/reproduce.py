@@ -34,6 +34,7 @@ from harness.paper.experiments import cells
 from harness.paper.experiments import tables_at_hand
 from harness.paper.page import headline
 from harness.paper.page import write_page
+from harness.runner import Engine
 from harness.store import Store
 
 
@@ -53,6 +54,13 @@ def reproduce(
     part: Annotated[Part, typer.Argument(help="The experiment.")] = Part.all,
     seeds: Annotated[int, typer.Option(min=1, help="Seeds 0, 1, ... of each study.")] = 200,
     n_jobs: Jobs = None,
+    engine: Annotated[
+        str, typer.Option(help="joblib: processes of this machine; dask: workers of a cluster.")
+    ] = "joblib",
+    scheduler: Annotated[
+        str | None,
+        typer.Option(help="Address of Dask's scheduler, e.g. tcp://host:8786; by default local."),
+    ] = None,
     published: Annotated[
         bool,
         typer.Option("--published", help="Show the committed results; nothing is run."),
@@ -80,7 +88,8 @@ def reproduce(
     with clean_errors():
         chosen = [e for e in EXPERIMENTS if part in (Part.all, Part(e.name))]
         wanted = cells(chosen, tables, seeds)
-    failures = run_missing(wanted, store, n_jobs) if wanted else []
+        place = Engine(engine, scheduler)
+        failures = run_missing(wanted, store, n_jobs, place) if wanted else []
     everything = cells(EXPERIMENTS, tables, seeds)
     results = [result for cell in everything if (result := store.load(cell)) is not None]
     evidence = gather(results, tables, BUDGETS)

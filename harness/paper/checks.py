@@ -16,6 +16,7 @@ import numpy as np
 
 from harness.paper import published as paper
 from harness.paper.evidence import Evidence
+from harness.paper.evidence import NotMeasured
 from harness.paper.published import Place
 from harness.report import formats
 from harness.statistics import cliffs_delta
@@ -147,6 +148,10 @@ def tested(
         holds, texts = True, []
         for row in rows:
             theirs = sign * evidence.sample(place, budget, row, metric)
+            if _smallest_p(ours.size, theirs.size) >= p_below:
+                raise NotMeasured(
+                    f"{ours.size} and {theirs.size} seeds cannot give p < {p_below:g}"
+                )
             p, effect = mann_whitney_p(ours, theirs), cliffs_delta(ours, theirs)
             holds &= p_above <= p < p_below and delta[0] <= effect <= delta[1]
             texts.append(
@@ -155,6 +160,11 @@ def tested(
         return Finding(holds, f"{where(place, budget)}, n = {ours.size}: " + "; ".join(texts))
 
     return check
+
+
+def _smallest_p(m: int, n: int) -> float:
+    """The p-value of samples that do not overlap: no others of these sizes have a smaller one."""
+    return mann_whitney_p(np.arange(m) + n, np.arange(n))
 
 
 def steadier(place: Place, budget: int, rows: Iterable[str], factor: float = 1.0) -> Check:

@@ -159,6 +159,10 @@ EXPERIMENTS = (
 """The experiments that run studies; the proxy-only schemes need none."""
 
 
+COMPARED = tuple(arm.label for arm in EXPERIMENTS[0].arms)
+"""Rows that a new sampler is compared with: those of the main experiment, not the ablations."""
+
+
 def cells(
     experiments: Sequence[Experiment], tables: Sequence[TabularBenchmark], n_seeds: int
 ) -> list[Cell]:

@@ -13,6 +13,7 @@ from scipy import stats
 from harness import benchmarks
 from harness import samplers
 from harness.experiment import Cell
+from harness.runner import Engine
 from harness.runner import make_cells
 from harness.runner import run
 from harness.runner import run_cell
@@ -169,3 +170,21 @@ def test_another_table_than_the_cells_is_refused() -> None:
     other = Cell(**{**cell.__dict__, "benchmark_fingerprint": "0"})
     with pytest.raises(ValueError, match="must have the fingerprint 0"):
         run_cell(other)
+
+
+def test_the_same_cells_run_on_dask(tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    made = cells("random", seeds=2)
+    store = Store(tmp_path)
+    assert all(o.error is None for o in run(made, store, n_jobs=2, engine=Engine("dask")))
+    assert [store.load(cell).asked for cell in made] == [run_cell(cell).asked for cell in made]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(("slurm",), r"must be one of \('joblib', 'dask'\)"),
+     (("joblib", "tcp://x:1"), "Only the engine 'dask' has a scheduler")],
+)  # fmt: skip
+def test_an_engine_that_does_not_exist(arguments: tuple[str, ...], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Engine(*arguments)
