@@ -91,7 +91,7 @@ class TabularBenchmark:
         return np.column_stack([column.to_numpy(np.int16) for column in columns])
 
     def _configuration(self, params: Mapping[str, Any]) -> tuple[Any, ...]:
-        return tuple(params[name] for name in self.parameters.columns)
+        return tuple(params[name] for name in self.search_space)
 
     def row(self, params: Mapping[str, Any]) -> int:
         """Row of a configuration.
@@ -130,8 +130,8 @@ class TabularBenchmark:
         if len(evaluated) == len(self.values):
             raise ValueError(f"Every configuration of {self.name} has been evaluated.")
         proposal = [
-            self.search_space[str(name)].to_internal_repr(params[name])
-            for name in self.parameters.columns
+            distribution.to_internal_repr(params[name])
+            for name, distribution in self.search_space.items()
         ]
         distance = (self._codes != np.asarray(proposal, dtype=np.int16)).sum(axis=1)
         distance[list(evaluated)] = len(proposal) + 1

@@ -73,9 +73,10 @@ def reproduce(
 ) -> None:
     """Run an experiment of the paper, compare its tables, check its claims, write paper.html.
 
-    Every finished study is kept in the output directory, and the page shows all that is there: the
-    same command again, or one with more seeds or another experiment, computes only what is
-    missing. Studies run in order of seeds, so that a part of them says much.
+    Every finished study is kept in the output directory, and the page shows all experiments that
+    are there for these seeds: the same command again, or one with more seeds or another
+    experiment, computes only what is missing. Studies run in order of seeds, so that a part of
+    them says much.
     """
     if published:
         with clean_errors():

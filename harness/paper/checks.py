@@ -17,6 +17,7 @@ import numpy as np
 from harness.paper import published as paper
 from harness.paper.evidence import Evidence
 from harness.paper.evidence import NotMeasured
+from harness.paper.published import PLACES
 from harness.paper.published import Place
 from harness.report import formats
 from harness.statistics import cliffs_delta
@@ -59,8 +60,7 @@ def every(*checks: Check) -> Check:
 
 def where(place: Place, budget: int) -> str:
     """Data set and budget in words."""
-    name = {paper.NASBENCH101: "NAS-Bench-101"}.get(place, place[1])
-    return f"{name}, B = {budget}"
+    return f"{PLACES[place]}, B = {budget}"
 
 
 def best_baseline(
@@ -207,7 +207,7 @@ def gap_changes(
         first, second = (gap(evidence, place, budget, baselines) for budget in budgets)
         return Finding(
             holds(first, second),
-            f"{place[0]} / {place[1]}: gap {formats.signed(first)} at B = {budgets[0]}, "
+            f"{PLACES[place]}: gap {formats.signed(first)} at B = {budgets[0]}, "
             f"{formats.signed(second)} at B = {budgets[1]}",
         )
 

@@ -22,6 +22,7 @@ from harness.paper.evidence import Evidence
 from harness.paper.evidence import NotMeasured
 from harness.paper.published import DETERMINISTIC_TABLE
 from harness.paper.published import N_SEEDS
+from harness.paper.published import PLACES
 from harness.paper.published import TITLES
 from harness.paper.published import Published
 from harness.paper.published import published
@@ -99,7 +100,7 @@ def tables(comparisons: Sequence[Comparison]) -> Iterator[tuple[str, list[Compar
 def place_text(cell: Published) -> str:
     """Data set, budget and metric of a cell."""
     metric = {"precision": "P@100 %", "regret": "regret %"}[cell.metric]
-    return f"{cell.place[1]}, B = {cell.budget}, {metric}"
+    return f"{PLACES[cell.place]}, B = {cell.budget}, {metric}"
 
 
 def rich_tables(comparisons: Sequence[Comparison]) -> Iterator[Table]:

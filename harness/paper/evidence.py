@@ -25,6 +25,7 @@ import pandas as pd
 from harness.benchmarks import TabularBenchmark
 from harness.experiment import CellResult
 from harness.metrics import summarize
+from harness.paper.published import PLACES
 from harness.paper.published import Place
 from harness.paper.schemes import scheme_readings
 from harness.readings import BenchmarkKey
@@ -86,7 +87,7 @@ class Evidence:
         values = np.empty(0) if found is None else found[metric].to_numpy(np.float64)
         values = values[~np.isnan(values)]
         if not values.size:
-            raise NotMeasured(f"{row} at B = {budget} on {place[0]} / {place[1]} was not measured")
+            raise NotMeasured(f"{row} at B = {budget} on {PLACES[place]} was not measured")
         return values
 
     def mean(self, place: Place, budget: int, row: str, metric: str = "precision") -> float:
@@ -101,7 +102,7 @@ class Evidence:
         """
         values = self.sample(place, budget, row, metric)
         if values.size < 2:
-            raise NotMeasured(f"{row} on {place[0]} / {place[1]} has one seed only")
+            raise NotMeasured(f"{row} on {PLACES[place]} has one seed only")
         return float(values.std(ddof=1))
 
     def correlations(self, place: Place) -> pd.DataFrame:
@@ -111,7 +112,7 @@ class Evidence:
             NotMeasured: If its proxies are not known.
         """
         if place not in self.spearman:
-            raise NotMeasured(f"the proxies of {place[0]} / {place[1]} are not at hand")
+            raise NotMeasured(f"the proxies of {PLACES[place]} are not at hand")
         return self.spearman[place]
 
     def size(self, place: Place) -> int:
@@ -121,7 +122,7 @@ class Evidence:
             NotMeasured: If it is not known.
         """
         if place not in self.sizes:
-            raise NotMeasured(f"the table of {place[0]} / {place[1]} is not at hand")
+            raise NotMeasured(f"the table of {PLACES[place]} is not at hand")
         return self.sizes[place]
 
     def budgets(self, place: Place, row: str) -> list[int]:

@@ -27,6 +27,7 @@ from harness.paper.figures import Line
 from harness.paper.figures import budget_figure
 from harness.paper.figures import proxies_figure
 from harness.paper.figures import rows_of
+from harness.paper.published import PLACES
 from harness.paper.published import Place
 from harness.report import embed
 from harness.report.palette import SCALES
@@ -71,12 +72,6 @@ _OWN_ROWS = (
     paper.ZAPS,
     *(arm.label for arm in EXPERIMENTS[0].arms if arm.label not in _PAPER_ROWS),
 )
-_NAMES = {
-    paper.CIFAR10: "CIFAR-10",
-    paper.CIFAR100: "CIFAR-100",
-    paper.IMAGENET16: "ImageNet16-120",
-    paper.NASBENCH101: "NAS-Bench-101",
-}
 _BOTH = (paper.CIFAR10, paper.CIFAR100)
 _BANDS = "Mean over seeds; the band holds the middle half of them."
 _OPEN = "Open circles: the paper's mean."
@@ -84,14 +79,14 @@ _GEOMETRIC = "Geometric mean over seeds, floored at 0.00001 %; the band holds th
 
 
 def _alone(metric: str) -> Callable[[Evidence], go.Figure]:
-    lines: list[Line] = [(f"ZAPS on {_NAMES[place]}", place, paper.ZAPS) for place in _BOTH]
+    lines: list[Line] = [(f"ZAPS on {PLACES[place]}", place, paper.ZAPS) for place in _BOTH]
     return partial(budget_figure, lines=lines, metric=metric)
 
 
 def _compared(title: str, place: Place, rows: Sequence[str], metric: str = "precision") -> Panel:
     return Panel(
         "-".join((title, metric, *place)).lower().replace(" ", "-"),
-        f"{title}: {_NAMES[place]}",
+        f"{title}: {PLACES[place]}",
         _GEOMETRIC if metric == "regret" else f"{_BANDS} {_OPEN}",
         partial(budget_figure, lines=rows_of(place, rows), metric=metric),
     )
@@ -157,7 +152,7 @@ SECTIONS = (
             *(
                 Panel(
                     f"fusion-regret-{place[1]}",
-                    f"Regret by features: {_NAMES[place]}",
+                    f"Regret by features: {PLACES[place]}",
                     f"On a linear scale. {_BANDS}",
                     partial(
                         budget_figure,

@@ -20,6 +20,14 @@ CIFAR100: Place = ("nasbench201", "cifar100")
 IMAGENET16: Place = ("nasbench201", "imagenet16_120")
 NASBENCH101: Place = ("nasbench101", "cifar10")
 
+PLACES: Mapping[Place, str] = {
+    CIFAR10: "CIFAR-10",
+    CIFAR100: "CIFAR-100",
+    IMAGENET16: "ImageNet16-120",
+    NASBENCH101: "NAS-Bench-101",
+}
+"""Places as a reader knows them; those without a benchmark's name are of NAS-Bench-201."""
+
 N_SEEDS = 200
 DETERMINISTIC_TABLE = 5
 

@@ -20,6 +20,7 @@ from harness.paper.experiments import BUDGETS
 from harness.paper.published import CIFAR10
 from harness.paper.published import CIFAR100
 from harness.paper.published import NASBENCH101
+from harness.paper.published import PLACES
 from harness.paper.published import ZAPS
 from harness.paper.published import Place
 from harness.report import formats
@@ -77,7 +78,8 @@ def spearman_from_100(place: Place, bound: float) -> Check:
         means = {b: evidence.mean(place, b, ZAPS, "spearman") for b in BUDGETS if b >= 100}
         return Finding(
             all(mean >= bound for mean in means.values()),
-            f"{place[1]}: " + ", ".join(f"{mean:.2f} at B = {b}" for b, mean in means.items()),
+            f"{PLACES[place]}: "
+            + ", ".join(f"{mean:.2f} at B = {b}" for b, mean in means.items()),
         )
 
     return check
@@ -244,7 +246,7 @@ def monotone(row: str) -> Check:
         for place in (CIFAR10, CIFAR100):
             means = [evidence.mean(place, budget, row) for budget in BUDGETS]
             holds &= bool(np.all(np.diff(means) > 0))
-            texts.append(f"{place[1]}: " + ", ".join(f"{mean:.1f}" for mean in means))
+            texts.append(f"{PLACES[place]}: " + ", ".join(f"{mean:.1f}" for mean in means))
         return Finding(holds, "; ".join(texts))
 
     return check
@@ -261,10 +263,10 @@ def optimum_is(place: Place, stated: float, within: float) -> Check:
         )
         found = evidence.readings[chosen & evidence.readings["found_optimum"].eq(True)]
         if found.empty:
-            raise NotMeasured(f"no study reached the optimum of {place[0]} / {place[1]}")
+            raise NotMeasured(f"no study reached the optimum of {PLACES[place]}")
         optimum = float(found["best_value"].max())
         return Finding(
-            abs(optimum - stated) <= within, f"{place[1]}: {optimum:.2f}, paper {stated:.2f}"
+            abs(optimum - stated) <= within, f"{PLACES[place]}: {optimum:.2f}, paper {stated:.2f}"
         )
 
     return check

@@ -31,7 +31,7 @@ SMALL = (
         "main",
         (paper.CIFAR10,),
         (12, 20),
-        (Arm(paper.ZAPS, "zaps-paper"), Arm("RS", "random"), Arm("LS", "random", max_seeds=1)),
+        (Arm(paper.ZAPS, "zaps-paper"), Arm("RS", "random"), Arm("LS", "tpe", max_seeds=1)),
     ),
     Experiment("fusion", (paper.CIFAR10,), (12,), (Arm("ZAPS", "zaps-paper"),)),
 )
