@@ -37,11 +37,11 @@ RANDOM_START = "ZAPS, random start"
 PROXIES_ONLY = "ZAPS, proxies only"
 TOPOLOGY_ONLY = "ZAPS, topology only"
 TRANSFERRED = "ZAPS, transferred proxies"
-BEST_SINGLE = "best single proxy (oracle)"
+BEST_SINGLE = "Best single proxy (oracle)"
 SYNFLOW = "synflow"
-RANK_PRODUCT = "rank product, all"
-RANK_PRODUCT_POSITIVE = "rank product, positive only"
-BORDA = "Borda, synflow + jacov + snip"
+RANK_PRODUCT = "Rank product, all proxies"
+RANK_PRODUCT_POSITIVE = "Rank product, positive only (oracle)"
+BORDA = "Borda, {synflow, jacov, snip}"
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,8 @@ class Published:
         table: Number of the table.
         place: Benchmark and data set.
         budget: Distinct evaluations B.
-        row: Label of the method, as in :mod:`harness.paper.experiments`.
+        row: Label of the method, as in :mod:`harness.paper.experiments` and
+            :data:`harness.rankings.SCHEMES`.
         metric: ``"precision"`` or ``"regret"``, both in percent.
         mean: The mean over seeds as printed.
         std: The standard deviation, ``None`` where the table has none.

@@ -7,6 +7,7 @@ import math
 from made import evidence
 import pytest
 
+from harness import rankings
 from harness.paper import published as paper
 from harness.paper.comparison import compare
 from harness.paper.published import published
@@ -39,6 +40,11 @@ def test_a_number_is_where_the_paper_has_it(
 ) -> None:
     (found,) = [p for p in published() if (p.table, p.place, p.budget, p.row, p.metric) == cell]
     assert (found.mean, found.std) == (mean, std)
+
+
+def test_the_rows_of_table_5_are_the_schemes_of_the_harness() -> None:
+    rows = [cell.row for cell in published() if cell.table == 5]
+    assert list(dict.fromkeys(rows)) == [scheme.name for scheme in rankings.SCHEMES]
 
 
 def test_inside_is_1_96_standard_errors_of_both_by_hand() -> None:
