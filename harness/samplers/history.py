@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import field
 from datetime import datetime
 from functools import cached_property
 import math
@@ -25,30 +27,37 @@ LOST = -math.inf
 """Value of a trial that failed or was pruned: tried, and worse than all that finished."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class History:
     """The finished trials of a study, and what is being evaluated.
 
     Attributes:
         observations: Configuration and value of each finished trial, in order of trial number,
             repeats included; larger is better, whatever the study's direction.
+        values: Latest value of each configuration, in order of first evaluation.
+        n_repeats_in_a_row: Number of the latest trials that each repeated a configuration.
         pending: Configurations of the trials that are running.
     """
 
-    observations: Sequence[Observation]
+    observations: list[Observation] = field(default_factory=list)
+    values: dict[Configuration, float] = field(default_factory=dict)
+    n_repeats_in_a_row: int = 0
     pending: frozenset[Configuration] = frozenset()
 
-    @cached_property
-    def values(self) -> dict[Configuration, float]:
-        """Latest value of each configuration, in order of first evaluation."""
-        return dict(self.observations)
+    def add(self, observation: Observation) -> None:
+        """Append the next finished trial."""
+        configuration, value = observation
+        self.n_repeats_in_a_row = (
+            self.n_repeats_in_a_row + 1 if configuration in self.values else 0
+        )
+        self.observations.append(observation)
+        self.values[configuration] = value
 
     @cached_property
-    def seen(self) -> frozenset[Configuration]:
+    def seen(self) -> Collection[Configuration]:
         """Everything that was tried or is being tried."""
-        return self.pending.union(self.values)
+        return self.pending.union(self.values) if self.pending else self.values.keys()
 
-    @cached_property
     def finite(self) -> dict[Configuration, float]:
         """Those of :attr:`values` that a model can learn from."""
         return {
@@ -57,29 +66,31 @@ class History:
             if math.isfinite(value)
         }
 
-    @cached_property
-    def n_repeats_in_a_row(self) -> int:
-        """Number of the latest trials that each repeated an earlier configuration."""
-        first: dict[Configuration, int] = {}
-        for position, (configuration, _) in enumerate(self.observations):
-            first.setdefault(configuration, position)
-        return len(self.observations) - 1 - max(first.values(), default=-1)
 
+@dataclass
+class _Prefix:
+    """The first trials of a study, all finished, so that none is read twice."""
 
-@dataclass(frozen=True)
-class _Parsed:
-    """A finished trial, read once. The id of a deleted one may come again, its end may not."""
+    space: Space
+    history: History = field(default_factory=History)
+    n_trials: int = 0
+    last_completed: datetime | None = None
 
-    completed: datetime | None
-    observation: Observation | None
+    def is_of(self, trials: Sequence[FrozenTrial], space: Space) -> bool:
+        """Whether it is up to date: a deleted study's identity may come again."""
+        if space is not self.space or len(trials) < self.n_trials:
+            return False
+        return (
+            self.n_trials == 0
+            or trials[self.n_trials - 1].datetime_complete == self.last_completed
+        )
 
 
 class HistoryReader:
     """Reads histories, remembering the finished trials; everything else is in the storage."""
 
     def __init__(self) -> None:
-        self._space: Space | None = None
-        self._parsed: WeakKeyDictionary[BaseStorage, dict[int, _Parsed]] = WeakKeyDictionary()
+        self._prefixes: WeakKeyDictionary[BaseStorage, dict[int, _Prefix]] = WeakKeyDictionary()
 
     def __getstate__(self) -> dict[str, Any]:
         return {}
@@ -94,33 +105,43 @@ class HistoryReader:
             study: The study, of one objective.
             space: What its configurations are looked up in; trials outside it are left out.
             but: The trial that asks.
+
+        Returns:
+            The history, to be read and not changed, until the next call.
         """
-        if space is not self._space:
-            self._space = space
-            self._parsed.clear()
-        parsed = self._parsed.setdefault(study._storage, {})
+        trials = study._storage.get_all_trials(study._study_id, deepcopy=False)
+        prefixes = self._prefixes.setdefault(study._storage, {})
+        prefix = prefixes.get(study._study_id)
+        if prefix is None or not prefix.is_of(trials, space):
+            prefix = prefixes[study._study_id] = _Prefix(space)
         sign = 1.0 if study.direction == StudyDirection.MAXIMIZE else -1.0
-        observations, pending = [], set()
-        for trial in study._storage.get_all_trials(study._study_id, deepcopy=False):
+        for trial in trials[prefix.n_trials :]:
+            if not trial.state.is_finished():
+                break
+            _observe(prefix.history, trial, space, sign)
+            prefix.n_trials += 1
+            prefix.last_completed = trial.datetime_complete
+        rest = [trial for trial in trials[prefix.n_trials :] if trial.number != but.number]
+        if not rest:
+            return prefix.history
+        first = prefix.history
+        history = History(list(first.observations), dict(first.values), first.n_repeats_in_a_row)
+        pending = set()
+        for trial in rest:
             if trial.state.is_finished():
-                known = parsed.get(trial._trial_id)
-                if known is None or known.completed != trial.datetime_complete:
-                    known = _Parsed(trial.datetime_complete, _observation(trial, space, sign))
-                    parsed[trial._trial_id] = known
-                if known.observation is not None:
-                    observations.append(known.observation)
-            elif trial.number != but.number:
-                fixed = trial.system_attrs.get("fixed_params", {})
-                configuration = space.configuration({**fixed, **trial.params})
-                if configuration is not None:
-                    pending.add(configuration)
-        return History(observations, frozenset(pending))
+                _observe(history, trial, space, sign)
+                continue
+            fixed = trial.system_attrs.get("fixed_params", {})
+            configuration = space.configuration({**fixed, **trial.params})
+            if configuration is not None:
+                pending.add(configuration)
+        history.pending = frozenset(pending)
+        return history
 
 
-def _observation(trial: FrozenTrial, space: Space, sign: float) -> Observation | None:
+def _observe(history: History, trial: FrozenTrial, space: Space, sign: float) -> None:
     configuration = space.configuration(trial.params)
     if configuration is None:
-        return None
-    if trial.state != TrialState.COMPLETE or trial.value is None or math.isnan(trial.value):
-        return configuration, LOST
-    return configuration, sign * trial.value
+        return
+    value = trial.value if trial.state == TrialState.COMPLETE else None
+    history.add((configuration, LOST if value is None or math.isnan(value) else sign * value))

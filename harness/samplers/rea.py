@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 
 from harness.samplers.base import CategoricalSampler
 from harness.samplers.history import History
-from harness.samplers.projection import HammingProjection
+from harness.samplers.mutation import existing
+from harness.samplers.mutation import one_changed
 from harness.samplers.space import Configuration
 from harness.samplers.space import SearchSpace
 from harness.samplers.space import Space
-from harness.samplers.space import replaced
 
 
 REPEATS = ("reenter", "random")
@@ -79,28 +78,8 @@ class REASampler(CategoricalSampler):
             return space.random_unseen(rng, history.seen)
         drawn = rng.integers(len(population), size=self._tournament_size)
         parent, _ = max((population[i] for i in drawn.tolist()), key=lambda member: member[1])
-        child = self._child(space, parent, rng)
+        mutant = one_changed(space, parent, rng)
+        child = existing(space, mutant, parent, self._n_nearest, rng)
         if self._repeats == "random" and child in history.seen:
             return space.random_unseen(rng, history.seen)
         return child
-
-    def _child(
-        self, space: Space, parent: Configuration, rng: np.random.Generator
-    ) -> Configuration:
-        child = mutated(space, parent, rng)
-        if child in space:
-            return child
-        assert space.pool is not None
-        nearest = HammingProjection(space.pool).nearest(
-            child, self._n_nearest, [space.row(parent)], rng
-        )
-        return space.rows[int(rng.choice(nearest))] if len(nearest) else parent
-
-
-def mutated(space: Space, parent: Configuration, rng: np.random.Generator) -> Configuration:
-    """The parent with one uniformly chosen parameter set to another of its choices."""
-    position = int(rng.integers(len(parent)))
-    others = [code for code in range(space.sizes[position]) if code != parent[position]]
-    if not others:
-        return parent
-    return replaced(parent, position, others[int(rng.integers(len(others)))])

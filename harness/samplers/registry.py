@@ -22,6 +22,8 @@ from harness.samplers.fingerprint import fingerprint
 from harness.samplers.syntax import parse
 
 
+_BANANAS_ENCODINGS = {"nasbench201": "edge-paths", "nasbench101": "vertex-paths"}
+
 ArgumentsOf = Callable[[TabularBenchmark, int], dict[str, Any]]
 
 
@@ -102,6 +104,11 @@ def _rea_arguments(benchmark: TabularBenchmark, budget: int) -> dict[str, Any]:
     return arguments | ({"repeats": "random"} if _is_pool(benchmark) else {})
 
 
+def _bananas_arguments(benchmark: TabularBenchmark, budget: int) -> dict[str, Any]:
+    encoding = _BANANAS_ENCODINGS.get(benchmark.name, "one-hot")
+    return _space_arguments(benchmark, budget) | {"encoding": encoding}
+
+
 def _is_pool(benchmark: TabularBenchmark) -> bool:
     n_combinations = math.prod(
         len(distribution.choices)
@@ -160,6 +167,24 @@ _ENTRIES = {
             description="Regularised evolution, population 50, tournament 10",
             target="harness.samplers.rea:REASampler",
             arguments=_rea_arguments,
+        ),
+        Entry(
+            name="bananas",
+            description="BANANAS: path encoding, five networks of ten layers, Thompson sampling",
+            target="harness.samplers.bananas:BANANASSampler",
+            arguments=_bananas_arguments,
+        ),
+        Entry(
+            name="suite-zero-bananas",
+            description="NAS-Bench-Suite-Zero's BANANAS: XGBoost on proxies and one-hot",
+            target="harness.samplers.suite_zero:SuiteZeroBANANASSampler",
+            arguments=_zaps_arguments,
+        ),
+        Entry(
+            name="proxybo",
+            description="ProxyBO-style sum of ranks by surrogate and proxies, by reliability",
+            target="harness.samplers.proxybo:ProxyBOSampler",
+            arguments=_zaps_arguments,
         ),
         Entry(
             name="random-distinct",

@@ -124,6 +124,14 @@ class Space:
         unseen = [configuration for configuration in self.rows if configuration not in seen]
         return unseen[int(rng.integers(len(unseen)))] if unseen else self.random(rng)
 
+    def sample_unseen(
+        self, n: int, seen: Collection[Configuration], rng: np.random.Generator
+    ) -> list[Configuration]:
+        """``n`` distinct configurations that were not tried yet, or all that are left."""
+        left = [configuration for configuration in self.rows if configuration not in seen]
+        chosen = rng.choice(len(left), size=min(n, len(left)), replace=False)
+        return [left[i] for i in chosen.tolist()]
+
     def neighbours(self, configuration: Configuration) -> list[Configuration]:
         """Configurations that differ in one parameter, in order of parameter and choice."""
         return [
