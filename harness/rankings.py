@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Sequence
 from dataclasses import dataclass
+import itertools
 
 import numpy as np
 import numpy.typing as npt
@@ -97,7 +98,7 @@ def best_single(benchmark: TabularBenchmark) -> Ranking:
 
 def best_single_name(benchmark: TabularBenchmark) -> str:
     """Proxy with the highest Spearman correlation with the values: an oracle's choice."""
-    return str(benchmark.proxies.columns[int(np.argmax(_relevance(benchmark)))])
+    return _names(benchmark)[int(np.argmax(_relevance(benchmark)))]
 
 
 def single(benchmark: TabularBenchmark, proxy: str) -> Ranking:
@@ -122,7 +123,7 @@ def rank_product(benchmark: TabularBenchmark, proxies: Sequence[str] | None = No
     Raises:
         ValueError: If the benchmark does not have one of them.
     """
-    ranks = _ranks(benchmark, list(benchmark.proxies) if proxies is None else proxies)
+    ranks = _ranks(benchmark, _names(benchmark) if proxies is None else proxies)
     # A product of thirteen numbers of five digits has no room in 64 bits of integer.
     return _descending(np.log(ranks).sum(axis=1))
 
@@ -130,7 +131,7 @@ def rank_product(benchmark: TabularBenchmark, proxies: Sequence[str] | None = No
 def positive_rank_product(benchmark: TabularBenchmark) -> Ranking:
     """Rank product of the proxies with a positive Spearman correlation: an oracle's choice."""
     relevant = _relevance(benchmark) > 0
-    return rank_product(benchmark, [str(name) for name in benchmark.proxies.columns[relevant]])
+    return rank_product(benchmark, list(itertools.compress(_names(benchmark), relevant)))
 
 
 def borda(benchmark: TabularBenchmark, proxies: Sequence[str] = BORDA_PROXIES) -> Ranking:
@@ -155,6 +156,10 @@ SCHEMES = (
 )
 
 
+def _names(benchmark: TabularBenchmark) -> list[str]:
+    return [str(name) for name in benchmark.proxies.columns]
+
+
 def _ranks(benchmark: TabularBenchmark, proxies: Sequence[str]) -> Floats:
     """Average ranks from the worst, 1, to the best, shape (n_configurations, n_proxies)."""
     missing = [name for name in proxies if name not in benchmark.proxies]
@@ -169,7 +174,7 @@ def _ranks(benchmark: TabularBenchmark, proxies: Sequence[str]) -> Floats:
 
 def _relevance(benchmark: TabularBenchmark) -> Floats:
     """Spearman correlation of each proxy with the values, shape (n_proxies,)."""
-    ranks = _ranks(benchmark, list(benchmark.proxies))
+    ranks = _ranks(benchmark, _names(benchmark))
     return spearman(np.column_stack([ranks, benchmark.values]))[:-1, -1]
 
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 from datetime import datetime
-from functools import cached_property
 import math
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -53,7 +52,7 @@ class History:
         self.observations.append(observation)
         self.values[configuration] = value
 
-    @cached_property
+    @property
     def seen(self) -> Collection[Configuration]:
         """Everything that was tried or is being tried."""
         return self.pending.union(self.values) if self.pending else self.values.keys()

@@ -68,13 +68,14 @@ class RoundSampler(CategoricalSampler):
 
     def propose(self, space: Space, history: History, number: int) -> Configuration:
         """See :meth:`~harness.samplers.base.CategoricalSampler.propose`."""
+        seen = history.seen
         n_rounds, _ = divmod(len(history.values) - self._n_startup_trials, self._batch_size)
         if n_rounds >= 0:
             n_known = self._n_startup_trials + n_rounds * self._batch_size
             for configuration in self._ranked(space, history, n_known):
-                if configuration not in history.seen:
+                if configuration not in seen:
                     return configuration
-        return space.random_unseen(self.rng("random", number), history.seen)
+        return space.random_unseen(self.rng("random", number), seen)
 
     def _ranked(self, space: Space, history: History, n_known: int) -> Sequence[Configuration]:
         known = tuple(islice(history.values.items(), n_known))

@@ -74,9 +74,9 @@ class TPEDiscreteSampler(CategoricalSampler):
 
     def propose(self, space: Space, history: History, number: int) -> Configuration:
         """See :meth:`~harness.samplers.base.CategoricalSampler.propose`."""
-        rng = self.rng("tpe", number)
+        rng, seen = self.rng("tpe", number), history.seen
         if len(history.values) < self._n_startup_trials:
-            return space.random_unseen(rng, history.seen)
+            return space.random_unseen(rng, seen)
         good, bad = split(history.values, self._gamma)
         below, above = (
             densities(configurations, space.sizes, self._prior) for configurations in (good, bad)
@@ -84,9 +84,9 @@ class TPEDiscreteSampler(CategoricalSampler):
         for draw in self._best_first(below, above, rng):
             if draw not in space:
                 return self._projected(space, draw, history, rng)
-            if draw not in history.seen:
+            if draw not in seen:
                 return draw
-        return space.random_unseen(rng, history.seen)
+        return space.random_unseen(rng, seen)
 
     def _best_first(
         self,
