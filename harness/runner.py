@@ -6,18 +6,16 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+import inspect
 import time
 import traceback
 from typing import Any
-from typing import Protocol
-from typing import runtime_checkable
 
 import joblib
 from joblib.externals.loky import ProcessPoolExecutor
 from joblib.externals.loky.process_executor import BrokenProcessPool
 import optuna
 from optuna.samplers import BaseSampler
-import pandas as pd
 from scipy import stats
 from threadpoolctl import threadpool_limits
 
@@ -234,21 +232,20 @@ def run_cell(cell: Cell) -> CellResult:
     )
 
 
-@runtime_checkable
-class _Ranks(Protocol):
-    """A sampler that predicts the value of every configuration."""
-
-    def rank(self, study: optuna.Study, n: int) -> pd.DataFrame:
-        """The ``n`` predicted best: their parameters, and the prediction as ``mean``."""
-
-
 def _ranking_quality(
     sampler: BaseSampler, study: optuna.Study, benchmark: benchmarks.TabularBenchmark
 ) -> float | None:
-    """Spearman correlation of the final prediction with the truth over the whole table."""
-    if not isinstance(sampler, _Ranks) or len(study.get_trials(deepcopy=False)) < MIN_LABELS:
+    """Spearman correlation of the final prediction with the truth over the whole table.
+
+    A sampler predicts if it has ``rank(study, n)``, which gives the ``n`` predicted best: their
+    parameters, and the prediction as ``mean``.
+    """
+    rank = getattr(sampler, "rank", None)
+    if rank is None or not {"study", "n"} <= inspect.signature(rank).parameters.keys():
         return None
-    ranking = sampler.rank(study, len(benchmark.values))
+    if len(study.get_trials(deepcopy=False)) < MIN_LABELS:
+        return None
+    ranking = rank(study, n=len(benchmark.values))
     names = list(benchmark.search_space)
     rows = [
         benchmark.row(dict(zip(names, params, strict=True)))

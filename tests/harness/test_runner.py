@@ -33,6 +33,11 @@ class Stubborn(BaseSampler):
         return distribution.choices[0]
 
 
+class RanksSomethingElse(Stubborn):
+    def rank(self, candidates: Any) -> Any:
+        raise AssertionError("this is no ranking of a study")
+
+
 class Broken(Stubborn):
     def sample_independent(self, study: Any, trial: Any, name: str, distribution: Any) -> Any:
         raise RuntimeError("no idea")
@@ -103,6 +108,7 @@ def test_the_ranking_of_a_sampler_that_has_one_is_judged_over_the_whole_table() 
     expected = merged["truth"].corr(merged["mean"], method="spearman")
     assert result.spearman == pytest.approx(expected)
     assert run_cell(cells("random")[0]).spearman is None
+    assert run_cell(cells(f"{__name__}:RanksSomethingElse")[0]).spearman is None
     assert run_cell(cells("zaps", budgets=(1,))[0]).spearman is None
 
 
