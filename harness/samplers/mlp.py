@@ -94,13 +94,12 @@ class MLPEnsemble:
         # Moments without their factors 1 - beta, which are folded into the step's length.
         first, second, step = (np.zeros_like(gradient) for _ in range(3))
         workspaces: dict[int, _Workspace] = {}
-        for n_steps, batch in enumerate(self._batches(len(features)), start=1):
-            size = batch.shape[1]
+        batches = self._batches(_with_ones(features), targets)
+        for n_steps, (rows, wanted) in enumerate(batches, start=1):
+            size = wanted.shape[1]
             if size not in workspaces:
                 workspaces[size] = _Workspace(self._shapes, size)
-            workspaces[size].differentiate(
-                features[batch], targets[batch], self._weights, gradients
-            )
+            workspaces[size].differentiate(rows, wanted, self._weights, gradients)
             first *= settings.beta_1
             first += gradient
             second *= settings.beta_2
@@ -123,15 +122,28 @@ class MLPEnsemble:
     def predict(self, features: Floats) -> npt.NDArray[np.float64]:
         """Predictions of each member, shape (n_members, n)."""
         workspace = _Workspace(self._shapes, len(features))
-        return workspace.forward(features, self._weights).astype(np.float64)
+        rows = np.broadcast_to(
+            _with_ones(features), (self._settings.n_members, len(features), features.shape[1] + 1)
+        )
+        return workspace.forward(rows, self._weights).astype(np.float64)
 
-    def _batches(self, n: int) -> Iterator[npt.NDArray[np.intp]]:
-        """Rows of each step, shape (n_members, at most batch_size); a member has its own order."""
-        settings = self._settings
+    def _batches(self, rows: Floats, targets: Floats) -> Iterator[tuple[Floats, Floats]]:
+        """Rows and targets of each step; each member has an order of its own.
+
+        Args:
+            rows: Array of shape (n, n_features + 1), features and a one.
+            targets: Array of shape (n,).
+
+        Yields:
+            Arrays of shapes (n_members, at most batch_size, n_features + 1) and without the last.
+        """
+        settings, n = self._settings, len(rows)
         for _ in range(settings.n_epochs):
             order = self._rng.random((settings.n_members, n), dtype=np.float32).argsort(axis=1)
+            shuffled, shuffled_targets = rows[order], targets[order]
             for start in range(0, n, settings.batch_size):
-                yield order[:, start : start + settings.batch_size]
+                batch = slice(start, start + settings.batch_size)
+                yield shuffled[:, batch], shuffled_targets[:, batch]
 
     def _views(self, vector: Floats) -> list[Floats]:
         """Weights of each layer within a vector of all."""
@@ -140,30 +152,37 @@ class MLPEnsemble:
         return [part.reshape(shape) for part, shape in zip(parts, self._shapes, strict=True)]
 
 
+def _with_ones(features: Floats) -> Floats:
+    return np.hstack([features, np.ones((len(features), 1), dtype=np.float32)])
+
+
 class _Workspace:
     """Arrays for batches of one size: making them anew would cost as much as the products."""
 
     def __init__(self, shapes: Sequence[tuple[int, int, int]], n_rows: int) -> None:
         n_members = shapes[0][0]
-        # The input of each layer, with a last column of ones that the biases multiply.
+        # What a layer hands to the next, with a last column of ones that the biases multiply.
         self._inputs = [
-            np.ones((n_members, n_rows, n_in), dtype=np.float32) for _, n_in, _ in shapes
+            np.ones((n_members, n_rows, n_in), dtype=np.float32) for _, n_in, _ in shapes[1:]
         ]
         self._units = [array[:, :, :-1] for array in self._inputs]
-        # A product is fast only into an array without gaps; the next layer's input has one.
+        # A product is fast only into an array without gaps, so it goes through another one.
         self._sums, self._deltas = (
             [np.empty((n_members, n_rows, n_out), dtype=np.float32) for _, _, n_out in shapes]
             for _ in range(2)
         )
-        self._transposed = [array.transpose(0, 2, 1) for array in self._inputs]
 
     def forward(self, rows: Floats, weights: Sequence[Floats]) -> Floats:
-        """Output of each member, shape (n_members, n)."""
-        self._units[0][...] = rows
-        for layer, layer_weights in enumerate(weights):
-            if layer:
-                np.maximum(self._sums[layer - 1], _ZERO, out=self._units[layer])
-            np.matmul(self._inputs[layer], layer_weights, out=self._sums[layer])
+        """Output of each member, shape (n_members, n).
+
+        Args:
+            rows: Array of shape (n_members, n, n_features + 1), features and a one.
+            weights: Those of each layer.
+        """
+        np.matmul(rows, weights[0], out=self._sums[0])
+        for layer, inputs in enumerate(self._inputs, start=1):
+            np.maximum(self._sums[layer - 1], _ZERO, out=self._units[layer - 1])
+            np.matmul(inputs, weights[layer], out=self._sums[layer])
         return self._sums[-1][:, :, 0]
 
     def differentiate(
@@ -176,11 +195,10 @@ class _Workspace:
         """Write the gradient of each member's mean absolute error on its batch."""
         error = self.forward(rows, weights) - targets
         np.divide(np.sign(error), np.float32(error.shape[1]), out=self._deltas[-1][:, :, 0])
-        for layer in range(len(weights) - 1, -1, -1):
-            delta = self._deltas[layer]
-            np.matmul(self._transposed[layer], delta, out=gradients[layer])
-            if layer:
-                below = self._deltas[layer - 1]
-                np.matmul(delta, weights[layer][:, :-1].transpose(0, 2, 1), out=below)
-                # The derivative of a rectified unit is the sign of its output, 0 or 1.
-                below *= np.sign(self._units[layer])
+        for layer in range(len(self._inputs), 0, -1):
+            delta, below = self._deltas[layer], self._deltas[layer - 1]
+            np.matmul(self._inputs[layer - 1].transpose(0, 2, 1), delta, out=gradients[layer])
+            np.matmul(delta, weights[layer][:, :-1].transpose(0, 2, 1), out=below)
+            # The derivative of a rectified unit is the sign of its output, 0 or 1.
+            below *= np.sign(self._units[layer - 1])
+        np.matmul(rows.transpose(0, 2, 1), self._deltas[0], out=gradients[0])

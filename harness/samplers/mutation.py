@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.samplers.projection import HammingProjection
 from harness.samplers.space import Configuration
 from harness.samplers.space import Space
 from harness.samplers.space import replaced
@@ -50,8 +49,7 @@ def existing(
     """
     if mutant in space:
         return mutant
-    assert space.pool is not None
-    nearest = HammingProjection(space.pool).nearest(mutant, n_nearest, [space.row(parent)], rng)
+    nearest = space.projection.nearest(mutant, n_nearest, [space.row(parent)], rng)
     return space.rows[int(rng.choice(nearest))] if len(nearest) else parent
 
 

@@ -20,7 +20,8 @@ class HammingProjection:
     """
 
     def __init__(self, encoding: npt.NDArray[np.integer]) -> None:
-        self._columns = np.ascontiguousarray(encoding.T)
+        # Two bytes each and features first: the comparison is bound by memory.
+        self._columns = np.ascontiguousarray(encoding.T, dtype=np.int16)
 
     def nearest(
         self,
@@ -40,7 +41,7 @@ class HammingProjection:
         Returns:
             At most ``n`` rows; fewer where more are excluded.
         """
-        differs = self._columns != np.asarray(point)[:, np.newaxis]
+        differs = self._columns != np.asarray(point, dtype=np.int16)[:, np.newaxis]
         # Distances are whole numbers: a fraction below 1 only orders those that are equal.
         distance = differs.sum(axis=0, dtype=np.int16) + rng.random(self._columns.shape[1])
         distance[list(excluded)] = np.inf

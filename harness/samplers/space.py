@@ -23,6 +23,7 @@ from optuna.distributions import BaseDistribution
 from optuna.distributions import CategoricalDistribution
 import pandas as pd
 
+from harness.samplers.projection import HammingProjection
 from optuna_zaps.candidates import CandidateSet
 from optuna_zaps.candidates import choice_key
 
@@ -105,6 +106,11 @@ class Space:
             name: values[code]
             for (name, values), code in zip(self.choices.items(), configuration, strict=True)
         }
+
+    @cached_property
+    def projection(self) -> HammingProjection:
+        """From any combination of choices to the nearest configurations."""
+        return HammingProjection(np.asarray(self.rows) if self.pool is None else self.pool)
 
     def random(self, rng: np.random.Generator) -> Configuration:
         """A uniform draw."""

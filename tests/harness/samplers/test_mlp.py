@@ -6,14 +6,14 @@ import numpy as np
 
 from harness.samplers.mlp import MLPEnsemble
 from harness.samplers.mlp import MLPSettings
+from harness.samplers.mlp import _Workspace
 
 
 def test_the_gradient_is_that_of_finite_differences() -> None:
-    from harness.samplers.mlp import _Workspace
-
     rng = np.random.default_rng(0)
     ensemble = MLPEnsemble(3, MLPSettings(n_members=2, n_layers=2, n_units=4), rng)
-    rows = rng.normal(size=(2, 6, 3)).astype(np.float32)
+    rows = rng.normal(size=(2, 6, 4)).astype(np.float32)
+    rows[:, :, -1] = 1.0
     targets = rng.normal(size=(2, 6)).astype(np.float32)
     workspace = _Workspace(ensemble._shapes, 6)
     gradient = np.zeros_like(ensemble._parameters)
@@ -24,14 +24,17 @@ def test_the_gradient_is_that_of_finite_differences() -> None:
         return float(np.abs(outputs - targets).mean(axis=1).sum())
 
     step = np.float32(1e-3)
+    differences = []
     for i in range(len(gradient)):
         kept = ensemble._parameters[i]
         ensemble._parameters[i] = kept + step
         above = loss()
         ensemble._parameters[i] = kept - step
-        below = loss()
+        differences.append((above - loss()) / 2e-3)
         ensemble._parameters[i] = kept
-        assert abs((above - below) / 2e-3 - gradient[i]) < 5e-3
+    wrong = np.abs(differences - gradient) > 5e-3
+    # Both the loss and the units have kinks, and a step may cross one, but few do.
+    assert wrong.mean() < 0.05
 
 
 def test_the_absolute_error_is_minimised_by_the_median() -> None:
