@@ -42,6 +42,7 @@ class Part(StrEnum):
     """What ``reproduce`` can run."""
 
     main = "main"
+    beyond = "beyond"
     proxies = "proxies"
     ablation = "ablation"
     fusion = "fusion"

@@ -30,6 +30,7 @@ from harness.report import formats
 
 
 _Z = 1.96
+_METRICS = {"precision": "P@100 %", "regret": "regret %"}
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class Comparison:
     def verdict(self) -> str:
         """``inside`` in a word."""
         if self.inside is None:
-            return "not run" if math.isnan(self.mean) else "too few seeds"
+            return "not run" if math.isnan(self.mean) else "one seed"
         return "inside" if self.inside else "outside"
 
     def texts(self) -> tuple[str, str, str, str, str]:
@@ -99,27 +100,33 @@ def tables(comparisons: Sequence[Comparison]) -> Iterator[tuple[str, list[Compar
 
 def place_text(cell: Published) -> str:
     """Data set, budget and metric of a cell."""
-    metric = {"precision": "P@100 %", "regret": "regret %"}[cell.metric]
-    return f"{PLACES[cell.place]}, B = {cell.budget}, {metric}"
+    return f"{PLACES[cell.place]}, B = {cell.budget}, {_METRICS[cell.metric]}"
 
 
 def rich_tables(comparisons: Sequence[Comparison]) -> Iterator[Table]:
-    """One table for the terminal per table of the paper."""
+    """Tables for a terminal of 80 characters: one per table of the paper, place and metric."""
     for title, rows in tables(comparisons):
-        table = Table(
-            title=Text(title, style="bold"),
-            title_justify="left",
-            box=box.SIMPLE_HEAD,
-            padding=(0, 1),
-        )
-        for header in ("method", "where"):
-            table.add_column(header, no_wrap=True)
-        for header in ("paper", "ours", "difference", "± seeds", ""):
-            table.add_column(header, justify="right", no_wrap=True)
+        groups: dict[str, list[Comparison]] = {}
         for row in rows:
-            style = {True: "", False: "yellow", None: "dim"}[row.inside]
-            table.add_row(row.published.row, place_text(row.published), *row.texts(), style=style)
-        yield table
+            cell = row.published
+            groups.setdefault(
+                f"{title}, {PLACES[cell.place]}, {_METRICS[cell.metric]}", []
+            ).append(row)
+        for heading, group in groups.items():
+            table = Table(
+                title=Text(heading, style="bold"),
+                title_justify="left",
+                box=box.SIMPLE_HEAD,
+                padding=(0, 1),
+            )
+            table.add_column("method")
+            for header in ("B", "paper", "ours", "diff.", "seeds ±", ""):
+                table.add_column(header, justify="right", no_wrap=True)
+            for row in group:
+                style = {True: "", False: "yellow", None: "dim"}[row.inside]
+                cell = row.published
+                table.add_row(cell.row, str(cell.budget), *row.texts(), style=style)
+            yield table
 
 
 def _comparison(cell: Published, evidence: Evidence) -> Comparison:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import plotly.graph_objects as go
 
+from harness.paper import experiments
 from harness.paper import published as paper
 from harness.paper.claims import FAILS
 from harness.paper.claims import HOLDS
@@ -21,8 +22,6 @@ from harness.paper.comparison import place_text
 from harness.paper.comparison import tables
 from harness.paper.evidence import Evidence
 from harness.paper.evidence import NotMeasured
-from harness.paper.experiments import ANYTIME
-from harness.paper.experiments import EXPERIMENTS
 from harness.paper.figures import Line
 from harness.paper.figures import budget_figure
 from harness.paper.figures import proxies_figure
@@ -65,13 +64,6 @@ class Section:
     panels: tuple[Panel, ...]
 
 
-_PAPER_ROWS = (paper.ZAPS, "RS", "LS", "REA", "BANANAS", "TPE")
-_FUSION_ROWS = (paper.ZAPS, paper.PROXIES_ONLY, paper.TOPOLOGY_ONLY)
-_NASBENCH101_ROWS = (paper.ZAPS, "RS", "REA", "TPE")
-_OWN_ROWS = (
-    paper.ZAPS,
-    *(arm.label for arm in EXPERIMENTS[0].arms if arm.label not in _PAPER_ROWS),
-)
 _BOTH = (paper.CIFAR10, paper.CIFAR100)
 _BANDS = "Mean over seeds; the band holds the middle half of them."
 _OPEN = "Open circles: the paper's mean."
@@ -111,7 +103,7 @@ SECTIONS = (
         "ZAPS with the paper's schedule against the paper's baselines; every budget of ZAPS is a "
         "study of its own, any other sampler is one study that is read off.",
         tuple(
-            _compared(title, place, _PAPER_ROWS, metric)
+            _compared(title, place, experiments.rows_of("main"), metric)
             for title, metric in (("P@100", "precision"), ("Regret", "regret"))
             for place in _BOTH
         ),
@@ -120,7 +112,7 @@ SECTIONS = (
         "Beyond the paper",
         "What the paper lacks: the anytime profile of ZAPS, Optuna's own TPE, and two methods "
         "that listen to proxies.",
-        tuple(_compared("Others", place, _OWN_ROWS) for place in _BOTH),
+        tuple(_compared("Others", place, experiments.rows_of("beyond")) for place in _BOTH),
     ),
     Section(
         "Convergence and ranking quality",
@@ -139,16 +131,13 @@ SECTIONS = (
     Section(
         "Component ablation",
         "The start with all proxies instead of ProxyFit's, and a uniform start.",
-        tuple(
-            _compared("Start", place, (paper.ZAPS, paper.ALL_PROXIES, paper.RANDOM_START))
-            for place in _BOTH
-        ),
+        tuple(_compared("Start", place, experiments.rows_of("ablation")) for place in _BOTH),
     ),
     Section(
         "Fusion ablation",
         "The surrogate without topology, and without proxies.",
         (
-            *(_compared("Features", place, _FUSION_ROWS) for place in _BOTH),
+            *(_compared("Features", place, experiments.rows_of("fusion")) for place in _BOTH),
             *(
                 Panel(
                     f"fusion-regret-{place[1]}",
@@ -156,7 +145,7 @@ SECTIONS = (
                     f"On a linear scale. {_BANDS}",
                     partial(
                         budget_figure,
-                        lines=rows_of(place, _FUSION_ROWS),
+                        lines=rows_of(place, experiments.rows_of("fusion")),
                         metric="regret",
                         logarithmic=False,
                     ),
@@ -169,7 +158,7 @@ SECTIONS = (
         "NAS-Bench-101",
         "The second search space, of graphs that differ in size.",
         tuple(
-            _compared(title, paper.NASBENCH101, (*_NASBENCH101_ROWS, ANYTIME), metric)
+            _compared(title, paper.NASBENCH101, experiments.rows_of("nb101"), metric)
             for title, metric in (("P@100", "precision"), ("Regret", "regret"))
         ),
     ),
@@ -177,7 +166,7 @@ SECTIONS = (
         "Transfer",
         "The proxies that ProxyFit selects on CIFAR-10, against those it selects on the target.",
         tuple(
-            _compared("Transfer", place, (paper.ZAPS, paper.TRANSFERRED))
+            _compared("Transfer", place, experiments.rows_of("transfer"))
             for place in (paper.CIFAR100, paper.IMAGENET16, paper.NASBENCH101)
         ),
     ),

@@ -199,20 +199,11 @@ def transfer_differs(
     """Transferred and native proxies differ by at most a bound."""
 
     def check(evidence: Evidence) -> Finding:
-        differences = {
-            (place, budget): evidence.mean(place, budget, paper.TRANSFERRED, metric)
-            - evidence.mean(place, budget, ZAPS, metric)
-            for place in places
-            for budget in budgets
-        }
-        digits = 1 if metric == "precision" else 3
+        keys = [(place, budget) for place in places for budget in budgets]
+        differences = [_transferred_minus_native(evidence, *key, metric) for key in keys]
         return Finding(
-            all(abs(value) <= within for value in differences.values()),
-            "transferred minus native "
-            + ", ".join(
-                f"{formats.signed(value, digits)} ({where(*key)})"
-                for key, value in differences.items()
-            ),
+            all(abs(difference) <= within for difference in differences),
+            _transfer_text(keys, differences, 1 if metric == "precision" else 3),
         )
 
     return check
@@ -222,20 +213,32 @@ def transfer_ahead(place: Place, budgets: Sequence[int], least: int, points: flo
     """Transferred proxies are ahead by some points at a number of budgets at least."""
 
     def check(evidence: Evidence) -> Finding:
-        differences = {
-            budget: evidence.mean(place, budget, paper.TRANSFERRED)
-            - evidence.mean(place, budget, ZAPS)
-            for budget in budgets
-        }
+        differences = [_transferred_minus_native(evidence, place, b) for b in budgets]
         return Finding(
-            sum(value > points for value in differences.values()) >= least,
-            ", ".join(
-                f"{formats.signed(value)} ({where(place, budget)})"
-                for budget, value in differences.items()
-            ),
+            sum(difference > points for difference in differences) >= least,
+            _transfer_text([(place, budget) for budget in budgets], differences, 1),
         )
 
     return check
+
+
+def _transferred_minus_native(
+    evidence: Evidence, place: Place, budget: int, metric: str = "precision"
+) -> float:
+    return evidence.mean(place, budget, paper.TRANSFERRED, metric) - evidence.mean(
+        place, budget, ZAPS, metric
+    )
+
+
+def _transfer_text(
+    keys: Sequence[tuple[Place, int]], differences: Sequence[float], digits: int
+) -> str:
+    if not any(differences):
+        return "No difference: ProxyFit selects the same proxies, so the studies are the same"
+    return "transferred minus native " + ", ".join(
+        f"{formats.signed(difference, digits)} ({where(*key)})"
+        for key, difference in zip(keys, differences, strict=True)
+    )
 
 
 def monotone(row: str) -> Check:

@@ -73,7 +73,7 @@ def test_without_a_printed_deviation_ours_stands_in() -> None:
 
 def test_one_seed_tells_nothing_and_no_seed_is_not_run() -> None:
     cells = compare(evidence({(paper.CIFAR10, 200, "RS"): [1.0]}))
-    assert cells[0].verdict == "too few seeds"
+    assert cells[0].verdict == "one seed"
     assert cells[1].verdict == "not run"
 
 
