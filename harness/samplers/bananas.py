@@ -44,6 +44,10 @@ class BANANASSampler(RoundSampler):
         n_parents: The best configuration is mutated ``n_candidates`` times; where that gives too
             few new ones, so is the second best, and so on up to this number.
         mutation_probability: Of each parameter: 1 / 4 in the source for NAS-Bench-201.
+        loss_scale: Median absolute deviation of the losses that the networks are trained on. The
+            source trains on raw losses in percent, whose deviation on NAS-Bench-201 is 2 to 5. A
+            study may be in any unit, so its values are scaled to this; much smaller, and the
+            learning rate is too large for the differences among the best.
         n_nearest: See :class:`~harness.samplers.rea.REASampler`.
         candidates: See :class:`~harness.samplers.base.CategoricalSampler`.
         seed: See there.
@@ -62,6 +66,7 @@ class BANANASSampler(RoundSampler):
         n_candidates: int = 100,
         n_parents: int = 5,
         mutation_probability: float = 0.25,
+        loss_scale: float = 5.0,
         n_nearest: int = 8,
         candidates: pd.DataFrame | None = None,
         seed: int | None = None,
@@ -84,6 +89,9 @@ class BANANASSampler(RoundSampler):
             raise ValueError(
                 f"mutation_probability must be in (0, 1], but got {mutation_probability}."
             )
+        if loss_scale <= 0:
+            raise ValueError(f"loss_scale must be positive, but got {loss_scale}.")
+        self._loss_scale = loss_scale
         self._encode = ENCODINGS[encoding]
         self._n_candidates = n_candidates
         self._n_parents = n_parents
@@ -101,7 +109,7 @@ class BANANASSampler(RoundSampler):
         features = self._encode(space, list(learned))
         labels = np.fromiter(learned.values(), dtype=np.float64, count=len(learned))
         ensemble = MLPEnsemble(features.shape[1], MLPSettings(), rng)
-        ensemble.fit(features, _losses(labels))
+        ensemble.fit(features, _losses(labels, self._loss_scale))
         predictions = ensemble.predict(self._encode(space, candidates))
         return [candidates[i] for i in thompson_order(-predictions, rng).tolist()]
 
@@ -121,12 +129,11 @@ class BANANASSampler(RoundSampler):
         return list(mutants)
 
 
-def _losses(labels: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
-    """Labels as losses about their median, in units of their median absolute deviation.
+def _losses(labels: npt.NDArray[np.float64], scale: float) -> npt.NDArray[np.float32]:
+    """Labels as losses about their median, with a median absolute deviation of ``scale``.
 
-    Deviation: the source trains on the raw loss in percent, to which the learning rate is tuned.
-    A study may be in any unit. A standard deviation would be that of the few failures.
+    Deviation: the source takes them raw. Not the standard deviation, which a few failures make.
     """
     losses = np.median(labels) - labels
-    scale = float(np.median(np.abs(losses))) or float(np.abs(losses).max()) or 1.0
-    return (losses / scale).astype(np.float32)
+    spread = float(np.median(np.abs(losses))) or float(np.abs(losses).max()) or 1.0
+    return (losses * (scale / spread)).astype(np.float32)
