@@ -139,14 +139,11 @@ class Kernel:
     def between(self, theta: FloatArray, a: Rows, b: Rows) -> Features:
         """Covariance without noise, shape (n_a, n_b)."""
         value = np.exp(theta).astype(a.parts[0].dtype)
-        covariance = _exponential(-value[2], a, b, 0)
-        covariance *= value[1]
+        covariance = _exponential(value[1], -value[2], a, b, 0)
         if self.with_proxies:
             covariance += (12 * value[3] * a.parts[1]) @ b.parts[1].T
         for part, (scale, length) in enumerate(value[4:].reshape(-1, 2), start=1):
-            smooth = _exponential(-1 / (2 * length**2), a, b, part)
-            smooth *= scale
-            covariance += smooth
+            covariance += _exponential(scale, -1 / (2 * length**2), a, b, part)
         return covariance
 
     def variance(self, theta: FloatArray, a: Rows) -> Features:
@@ -373,7 +370,7 @@ class _PoolPosterior:
     def _reserve(self, n: int) -> None:
         if n <= len(self._rows):
             return
-        capacity = max(64, 2 * len(self._rows), n)
+        capacity = max(256, 2 * n)  # takes no memory before it is written
         self._rows = _grown(self._rows, (capacity, self._rows.shape[1]))
         self._solved = _grown(self._solved, (capacity, self._solved.shape[1]))
         self._factor = _grown(self._factor, (capacity, capacity))
@@ -453,14 +450,16 @@ def _standardized(y: FloatArray) -> tuple[FloatArray, float, float]:
     return (lifted - center) / scale, center, scale
 
 
-def _exponential(rate: Any, a: Rows, b: Rows, part: int) -> Features:
-    """exp(rate x squared distance) of every pair of rows."""
-    exponent: Features = (rate * a.left[part]) @ b.right[part].T
+def _exponential(scale: Any, rate: Any, a: Rows, b: Rows, part: int) -> Features:
+    """The scale times exp(rate x squared distance) of every pair of rows."""
+    left = rate * a.left[part]
+    left[:, -2] += np.log(scale)  # meets a one on the other side
+    exponent: Features = left @ b.right[part].T
     np.exp(exponent, out=exponent)
     return exponent
 
 
 def _grown(array: Any, shape: tuple[int, int]) -> Any:
-    grown = np.zeros(shape, dtype=array.dtype)
+    grown = np.empty(shape, dtype=array.dtype)
     grown[: array.shape[0], : array.shape[1]] = array
     return grown
