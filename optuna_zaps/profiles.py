@@ -41,7 +41,7 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
             # told when none is worth it. And they forgive a start from a coarser clustering.
             SearchSettings(
                 exploration=DecayingExploration(),
-                initialization=InitializationSettings(max_points=2048),
+                initialization=InitializationSettings(max_points=4096),
                 reselection=ScreeningSettings(),
                 neighbourhood=True,
             ),
