@@ -77,10 +77,11 @@ class GaussianProcessSettings:
     def alone(cls) -> GaussianProcessSettings:
         """For a process without proxies and without a companion.
 
-        Structure alone explains less, and a process that is told so is not sure of a wrong basin
-        so soon: with the defaults 6 seeds of 40 ended in one on NAS-Bench-201, with these 1.
+        Structure alone explains less. A process that is told so, and asked more often, ends less
+        often in a wrong basin: on NAS-Bench-201 / CIFAR-10 it has found the optimum by 200 labels
+        in 54 of 60 seeds.
         """
-        return cls(noise=0.2, prior_std=0.7)
+        return cls(noise=0.2, prior_std=0.7, refit_growth=0.5)
 
     def n_hyper(self, n_labelled: int) -> int:
         """How many labels, oldest first, the hyper-parameters in force were fitted on.
