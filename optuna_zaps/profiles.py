@@ -45,7 +45,7 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
                 reselection=ScreeningSettings(),
                 neighbourhood=True,
             ),
-            n_startup=10,
+            n_startup=14,
             n_startup_alone=10,
         ),
         "xgboost": Profile(XGBoostEnsemble.for_layout),

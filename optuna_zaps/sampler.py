@@ -102,8 +102,8 @@ class ZAPSSampler(BaseSampler):
         budget:
             Number of evaluations that the study will have, at least 10. With it the schedule is
             the paper's: ``max(10, budget // 4)`` initial evaluations, then two batches. Without
-            it the sampler is anytime: 10 initial evaluations (20 before trees), then a fit
-            whenever the number of values grew by a tenth.
+            it the sampler is anytime: 14 initial evaluations (10 without proxies, 20 before
+            trees), then a fit whenever the number of values grew by a tenth.
         initial_proxies:
             Names of the proxies that seed the initialisation, or a fitted
             :class:`~optuna_zaps.ProxyFit`: what proved informative on another data set. By

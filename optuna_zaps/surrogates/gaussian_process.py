@@ -66,7 +66,7 @@ class GaussianProcessSettings:
     max_points: int = 100
     max_iterations: int = 15
     refit_growth: float = 1.0
-    first: int = 10
+    first: int = 14
     growth: float = 0.1
 
     def __post_init__(self) -> None:

@@ -144,10 +144,10 @@ def test_where_the_processes_disagree_the_spread_is_larger() -> None:
     assert std[:20].mean() < std[20:].mean()
 
 
-@pytest.mark.parametrize(("n", "size"), [(5, 5), (10, 10), (19, 10), (20, 20), (41, 20), (42, 42)])
+@pytest.mark.parametrize(("n", "size"), [(5, 5), (14, 14), (27, 14), (28, 28), (59, 28), (60, 60)])
 def test_hyper_parameters_follow_the_number_of_labels_alone(n: int, size: int) -> None:
-    # Blocks end at 10 11 12 13 14 15 16 17 18 19 20 22 24 26 28 30 33 36 39 42; at least a factor
-    # of 2 apart are 10, 20 and 42.
+    # Blocks end at 14 15 16 17 18 19 20 22 24 26 28 30 33 36 39 42 46 50 55 60; at least a factor
+    # of 2 apart are 14, 28 and 60.
     assert GaussianProcessSettings().n_hyper(n) == size
 
 
