@@ -76,6 +76,8 @@ class CellResult:
         tell_seconds: CPU seconds of each tell, length (n_asks,).
         user_attrs: User attributes that the sampler gave each trial, length (n_asks,).
         provenance: Versions, commit, machine and time of the run.
+        spearman: Rank correlation of the sampler's final prediction with the values of the whole
+            table, ``None`` if it predicts nothing.
     """
 
     cell: Cell
@@ -84,6 +86,7 @@ class CellResult:
     tell_seconds: tuple[float, ...]
     user_attrs: tuple[Mapping[str, Any], ...]
     provenance: Mapping[str, Any]
+    spearman: float | None = None
 
     @property
     def evaluated(self) -> tuple[int, ...]:

@@ -52,6 +52,7 @@ COLUMNS = (
     "tell_ms",
     "cpu_seconds",
     "capped",
+    "spearman",
 )
 
 
@@ -144,7 +145,8 @@ def summarize(
         One row per data set, budget, sampler and seed, with the columns of :data:`COLUMNS`:
         ``precision`` and ``regret`` in percent, ``trials_to_optimum`` in distinct evaluations,
         ``ask_ms`` and ``tell_ms`` CPU milliseconds per ask, ``cpu_seconds`` those of all asks and
-        tells up to the budget.
+        tells up to the budget, ``spearman`` the quality of the sampler's final ranking, NaN if it
+        has none or the study goes on after the budget.
 
     Raises:
         ValueError: If a table is missing or is not the one that a study ran on.
@@ -161,6 +163,7 @@ def _metrics(reading: Reading, benchmark: TabularBenchmark) -> dict[str, Any]:
     ask = np.asarray(result.ask_seconds[: reading.n_asks])
     tell = np.asarray(result.tell_seconds[: reading.n_asks])
     to_optimum = trials_to_optimum(evaluated, benchmark.values)
+    spearman = result.spearman
     return {
         "benchmark": benchmark.name,
         "dataset": benchmark.dataset,
@@ -178,6 +181,7 @@ def _metrics(reading: Reading, benchmark: TabularBenchmark) -> dict[str, Any]:
         "tell_ms": 1e3 * tell.mean() if tell.size else np.nan,
         "cpu_seconds": float(ask.sum() + tell.sum()),
         "capped": len(evaluated) < budget,
+        "spearman": np.nan if spearman is None or budget < result.cell.budget else spearman,
     }
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+import inspect
 import time
 import traceback
 from typing import Any
@@ -13,6 +15,8 @@ import joblib
 from joblib.externals.loky import ProcessPoolExecutor
 from joblib.externals.loky.process_executor import BrokenProcessPool
 import optuna
+from optuna.samplers import BaseSampler
+from scipy import stats
 from threadpoolctl import threadpool_limits
 
 from harness import benchmarks
@@ -23,10 +27,14 @@ from harness.provenance import provenance
 from harness.samplers import build
 from harness.samplers import is_budget_aware
 from harness.store import Store
+from optuna_zaps.search import MIN_LABELS
 
 
 ASKS_PER_EVALUATION = 20
 """A study ends, its budget unspent, after this many asks per evaluation of the budget."""
+
+
+ENGINES = ("joblib", "dask")
 
 
 @dataclass(frozen=True)
@@ -62,13 +70,64 @@ def make_cells(
     ]
 
 
-def run(cells: Sequence[Cell], store: Store, *, n_jobs: int) -> Iterator[Outcome]:
+@dataclass(frozen=True)
+class Engine:
+    """Where cells run.
+
+    Attributes:
+        name: ``"joblib"`` for processes of this machine, ``"dask"`` for the workers of a cluster.
+        scheduler: Address of Dask's scheduler; by default a cluster is started on this machine.
+            The workers must see the directory of the results.
+    """
+
+    name: str = "joblib"
+    scheduler: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.name not in ENGINES:
+            raise ValueError(f"The engine must be one of {ENGINES}, but got {self.name!r}.")
+        if self.scheduler is not None and self.name != "dask":
+            raise ValueError(f"Only the engine 'dask' has a scheduler, but got {self.name!r}.")
+
+    @contextmanager
+    def backend(self, n_jobs: int) -> Iterator[None]:
+        """Joblib's backend within a block.
+
+        Raises:
+            ValueError: If Dask is not installed, or its scheduler does not answer.
+        """
+        if self.name == "joblib":
+            with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
+                yield
+            return
+        try:
+            from distributed import Client  # noqa: PLC0415  # only who asks for it needs it
+        except ImportError:
+            raise ValueError(
+                "The engine 'dask' must have the package distributed, but it is not installed. "
+                "Run: pip install 'optuna-zaps[dask]'"
+            ) from None
+        local = {} if self.scheduler else {"n_workers": n_jobs, "threads_per_worker": 1}
+        try:
+            client = Client(self.scheduler, **local)
+        except (OSError, TimeoutError) as error:
+            raise ValueError(
+                f"The scheduler must answer at {self.scheduler}, but: {error}."
+            ) from error
+        with client, joblib.parallel_config(backend="dask"):
+            yield
+
+
+def run(
+    cells: Sequence[Cell], store: Store, *, n_jobs: int, engine: Engine | None = None
+) -> Iterator[Outcome]:
     """Run the cells and save their results; a failed one does not stop the others.
 
     Args:
         cells: What to run, results that are there already included.
         store: Where each result is saved, by the process that made it.
         n_jobs: Number of processes, each of one thread.
+        engine: Where they run, by default on this machine.
 
     Yields:
         Outcomes in the order in which cells end. If a process dies (for want of memory, or of a
@@ -79,7 +138,7 @@ def run(cells: Sequence[Cell], store: Store, *, n_jobs: int) -> Iterator[Outcome
     while left:
         begun: dict[str, Cell] = {}
         try:
-            for outcome in _run_together(left, store, n_jobs, begun):
+            for outcome in _run_together(left, store, n_jobs, engine or Engine(), begun):
                 begun.pop(outcome.cell.key, None)
                 left.remove(outcome.cell)
                 yield outcome
@@ -90,7 +149,7 @@ def run(cells: Sequence[Cell], store: Store, *, n_jobs: int) -> Iterator[Outcome
 
 
 def _run_together(
-    cells: Sequence[Cell], store: Store, n_jobs: int, begun: dict[str, Cell]
+    cells: Sequence[Cell], store: Store, n_jobs: int, engine: Engine, begun: dict[str, Cell]
 ) -> Iterator[Outcome]:
     """Run cells in a pool, noting each that it was given."""
 
@@ -99,7 +158,7 @@ def _run_together(
             begun[cell.key] = cell
             yield joblib.delayed(_run_and_save)(cell, store)
 
-    with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
+    with engine.backend(n_jobs):
         parallel = joblib.Parallel(
             n_jobs=n_jobs, batch_size=1, return_as="generator_unordered", pre_dispatch="2*n_jobs"
         )
@@ -122,8 +181,10 @@ def run_cell(cell: Cell) -> CellResult:
     """Run one study by ask and tell until its budget of distinct configurations is evaluated.
 
     A configuration proposed again is told the value that is known, and costs nothing of the
-    budget. CPU seconds of an ask are those of ``ask`` and every ``suggest``, where samplers do
-    their work; making the sampler and looking up values are not counted.
+    budget. A proposal that the table does not hold stands for the nearest row not evaluated yet
+    (:meth:`~harness.benchmarks.TabularBenchmark.nearest`) and is told its value. CPU seconds of
+    an ask are those of ``ask`` and every ``suggest``, where samplers do their work; making the
+    sampler, looking up values and the final ranking are not counted.
 
     Args:
         cell: What to run.
@@ -153,7 +214,7 @@ def run_cell(cell: Cell) -> CellResult:
         trial = study.ask()
         params = benchmark.suggest(trial)
         ask_seconds.append(time.process_time() - start)
-        row = benchmark.row(params)
+        row = benchmark.nearest(params, distinct, key=(cell.seed, len(asked)))
         asked.append(row)
         distinct.add(row)
         value = float(benchmark.values[row])
@@ -167,7 +228,30 @@ def run_cell(cell: Cell) -> CellResult:
         tell_seconds=_rounded(tell_seconds),
         user_attrs=tuple(_compact(trial.user_attrs) for trial in study.get_trials(deepcopy=False)),
         provenance=provenance(),
+        spearman=_ranking_quality(sampler, study, benchmark),
     )
+
+
+def _ranking_quality(
+    sampler: BaseSampler, study: optuna.Study, benchmark: benchmarks.TabularBenchmark
+) -> float | None:
+    """Spearman correlation of the final prediction with the truth over the whole table.
+
+    A sampler predicts if it has ``rank(study, n)``, which gives the ``n`` predicted best: their
+    parameters, and the prediction as ``mean``.
+    """
+    rank = getattr(sampler, "rank", None)
+    if rank is None or not {"study", "n"} <= inspect.signature(rank).parameters.keys():
+        return None
+    if len(study.get_trials(deepcopy=False)) < MIN_LABELS:
+        return None
+    ranking = rank(study, n=len(benchmark.values))
+    names = list(benchmark.search_space)
+    rows = [
+        benchmark.row(dict(zip(names, params, strict=True)))
+        for params in ranking[names].itertuples(index=False, name=None)
+    ]
+    return float(stats.spearmanr(ranking["mean"], benchmark.values[rows]).statistic)
 
 
 def _run_and_save(cell: Cell, store: Store) -> Outcome:

@@ -179,8 +179,8 @@ def _with_pruned(
     A pruned trial's value comes from an unfinished training, so it counts, but for no more than
     the median of what finished: that is what pruners hold against it.
     """
-    if not complete:
-        return []
+    if not complete or not pruned:
+        return complete
     median = float(np.median([value for _, value in complete]))
     merged = list(complete)
     for candidate, value, position in reversed(pruned):

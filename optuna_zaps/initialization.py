@@ -47,7 +47,7 @@ class Plan:
 
     Attributes:
         candidates: Array of shape (n_points,), distinct, in order of evaluation.
-        phases: What each of them is for, ``"exploitation"`` or ``"coverage"``.
+        phases: What each of them is for, ``"exploitation"``, ``"coverage"`` or ``"random"``.
     """
 
     candidates: npt.NDArray[np.intp]
@@ -55,6 +55,16 @@ class Plan:
 
     def __len__(self) -> int:
         return len(self.candidates)
+
+
+def uniform_plan(n_candidates: int, n_points: int, rng: np.random.Generator) -> Plan:
+    """Distinct candidates, each as likely as any other: the ablation of Section 4.6.
+
+    Returns:
+        A plan of min(n_points, n_candidates) points and one phase, ``"random"``.
+    """
+    n_points = min(n_points, n_candidates)
+    return Plan(rng.choice(n_candidates, n_points, replace=False), ("random",) * n_points)
 
 
 def maximin_plan(

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from optuna_zaps.acquisition import DecayingExploration
 from optuna_zaps.initialization import InitializationSettings
 from optuna_zaps.search import SearchSettings
+from optuna_zaps.selection import ScreeningSettings
 from optuna_zaps.surrogates import AveragedProcesses
 from optuna_zaps.surrogates import SurrogateFactory
 from optuna_zaps.surrogates import XGBoostEnsemble
@@ -36,12 +37,13 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
     {
         "gaussian-process": Profile(
             AveragedProcesses.for_layout,
-            # The processes weigh proxies themselves, and all of them at once; and they forgive a
-            # start from a coarser clustering.
+            # The processes weigh proxies themselves, and all of them at once; they need only be
+            # told when none is worth it. And they forgive a start from a coarser clustering.
             SearchSettings(
                 exploration=DecayingExploration(),
                 initialization=InitializationSettings(max_points=4096),
-                reselection=None,
+                reselection=ScreeningSettings(),
+                neighbourhood=True,
             ),
             n_startup=14,
             n_startup_alone=10,

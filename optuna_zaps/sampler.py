@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 import threading
 import time
 from typing import Any
@@ -111,9 +112,16 @@ class ZAPSSampler(BaseSampler):
             as well as those that ProxyFit chooses with all labels.
         surrogate:
             Name of the model: ``"gaussian-process"`` for two averaged processes, one of which
-            sees no proxies, the default without ``budget``; ``"xgboost"`` for the paper's
+            sees no proxies (neither does where they show no relation with the values), the
+            default without ``budget``; ``"xgboost"`` for the paper's
             ensemble, the default with it. Or a factory
             (:data:`optuna_zaps.surrogates.SurrogateFactory`), searched with the paper's settings.
+        initialization:
+            ``"proxies"`` to start with configurations spread over the space of the initial
+            proxies, or, for an ablation, ``"random"`` to draw them uniformly.
+        features:
+            What the surrogate sees: ``"both"``, or, for an ablation, only the ``"proxies"`` or
+            only the ``"parameters"``. Gaussian processes need the parameters.
         n_startup_trials:
             Number of initial evaluations, in place of the schedule's. They are addressed by trial
             number, so trials that exist already count.
@@ -151,12 +159,14 @@ class ZAPSSampler(BaseSampler):
         budget: int | None = None,
         initial_proxies: Sequence[str] | ProxyFit | None = None,
         surrogate: str | SurrogateFactory | None = None,
+        initialization: str = "proxies",
+        features: str = "both",
         n_startup_trials: int | None = None,
         seed: int | None = None,
         independent_sampler: BaseSampler | None = None,
         warn_independent_sampling: bool = True,
     ) -> None:
-        self._profile = _profile(surrogate, budget)
+        self._profile = _profile(surrogate, budget, initialization, features)
         self._schedules = {
             with_proxies: _schedule(budget, n_startup_trials, self._profile, with_proxies)
             for with_proxies in (True, False)
@@ -553,14 +563,33 @@ class ZAPSSampler(BaseSampler):
                 _logger.warning(message)
 
 
-def _profile(surrogate: str | SurrogateFactory | None, budget: int | None) -> Profile:
+def _profile(
+    surrogate: str | SurrogateFactory | None,
+    budget: int | None,
+    initialization: str,
+    features: str,
+) -> Profile:
     if surrogate is None:
         surrogate = "gaussian-process" if budget is None else "xgboost"
     if not isinstance(surrogate, str):
-        return Profile(surrogate)
-    if surrogate not in PROFILES:
+        profile = Profile(surrogate)
+    elif surrogate in PROFILES:
+        profile = PROFILES[surrogate]
+    else:
         raise ValueError(f"surrogate must be one of {sorted(PROFILES)}, but got {surrogate!r}.")
-    return PROFILES[surrogate]
+    if initialization not in ("proxies", "random"):
+        raise ValueError(
+            f"initialization must be 'proxies' or 'random', but got {initialization!r}."
+        )
+    if features == "proxies" and surrogate == "gaussian-process":
+        raise ValueError(
+            "features='proxies' must have surrogate='xgboost' or budget=, but the surrogate is "
+            "'gaussian-process', which needs the parameters."
+        )
+    settings = replace(profile.settings, features=features)
+    if initialization == "random":
+        settings = replace(settings, initialization=None)
+    return replace(profile, settings=settings)
 
 
 def _schedule(

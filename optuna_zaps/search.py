@@ -6,7 +6,8 @@ proxies, history and seed give the same proposal in any process, however often i
 Notations:
     labels: float64 array of shape (n_labelled,), finite, larger is better.
     features: float32 array of shape (n_candidates, n_proxies + n_encoding), phi(a) = [r(a); e(a)]
-        for every proxy; a fit selects columns of it.
+        for every proxy, with the mean ranks of the neighbours between where the settings want
+        them; a fit selects columns of it.
 """
 
 from __future__ import annotations
@@ -30,10 +31,11 @@ from optuna_zaps.initialization import InitializationSettings
 from optuna_zaps.initialization import Plan
 from optuna_zaps.initialization import hybrid_kmeans
 from optuna_zaps.initialization import maximin_plan
+from optuna_zaps.initialization import uniform_plan
 from optuna_zaps.proxies import ProxyTable
 from optuna_zaps.selection import ReselectionSettings
+from optuna_zaps.selection import Selector
 from optuna_zaps.selection import consensus_subset
-from optuna_zaps.selection import reselect
 from optuna_zaps.surrogates import FeatureLayout
 from optuna_zaps.surrogates import Surrogate
 from optuna_zaps.surrogates import SurrogateFactory
@@ -44,6 +46,9 @@ IntArray = npt.NDArray[np.intp]
 
 MIN_LABELS = 2
 """Below this many labels there is nothing to fit."""
+
+FEATURES = ("both", "proxies", "parameters")
+"""What a surrogate may see."""
 
 
 class Schedule(Protocol):
@@ -129,14 +134,24 @@ class SearchSettings:
 
     Attributes:
         exploration: Weight of the spread in the upper confidence bound.
-        initialization: Settings of the hybrid K-means.
-        reselection: Settings of the bootstrapped re-selection, ``None`` to give the surrogate
-            every proxy.
+        initialization: Settings of the hybrid K-means, ``None`` to start from a uniform sample.
+        reselection: Chooses the proxies that the surrogate is given, ``None`` to give it every
+            one.
+        features: What the surrogate sees: ``"both"``, or for an ablation only ``"proxies"`` or
+            only ``"parameters"``. The initialisation knows the proxies in any case.
+        neighbourhood: Whether the surrogate is also given the mean proxy ranks of the
+            configurations that differ in one parameter. Not in the paper.
     """
 
     exploration: Exploration = field(default_factory=ConstantExploration)
-    initialization: InitializationSettings = field(default_factory=InitializationSettings)
-    reselection: ReselectionSettings | None = field(default_factory=ReselectionSettings)
+    initialization: InitializationSettings | None = field(default_factory=InitializationSettings)
+    reselection: Selector | None = field(default_factory=ReselectionSettings)
+    features: str = "both"
+    neighbourhood: bool = False
+
+    def __post_init__(self) -> None:
+        if self.features not in FEATURES:
+            raise ValueError(f"features must be one of {FEATURES}, but got {self.features!r}.")
 
 
 @dataclass(frozen=True)
@@ -231,7 +246,8 @@ class ZAPSSearch:
             The paper's by default.
 
     Raises:
-        ValueError: If an initial proxy is unknown.
+        ValueError: If an initial proxy is unknown, or the surrogate is to see only proxies and
+            there are none.
     """
 
     def __init__(
@@ -251,6 +267,8 @@ class ZAPSSearch:
         self.settings = settings or SearchSettings()
         self._surrogate = surrogate
         self._seed = seed
+        if self.proxies is None and self.settings.features == "proxies":
+            raise ValueError("features='proxies' needs proxies, but there are none.")
         self._initial = self._initial_columns(initial_proxies)
         self._model_key: tuple[bytes, bytes] | None = None
         self._model: _Model | None = None
@@ -271,6 +289,8 @@ class ZAPSSearch:
         """The initial evaluations (Alg. 3, line 3), addressed by trial number."""
         rng = stream(self._seed, "initialization")
         n_points = self.schedule.n_startup
+        if self.settings.initialization is None:
+            return uniform_plan(len(self.candidates), n_points, rng)
         if self.proxies is None:
             return maximin_plan(self.candidates.encoding, n_points, rng)
         ranks = self.proxies.ranks[:, self._initial]
@@ -331,9 +351,11 @@ class ZAPSSearch:
 
     @cached_property
     def _features(self) -> npt.NDArray[np.float32]:
-        ranks = [] if self.proxies is None else [self.proxies.ranks.astype(np.float32)]
+        ranks = [] if self.proxies is None else [self.proxies.ranks]
+        if ranks and self.settings.neighbourhood:
+            ranks.append(self.candidates.neighbourhood_mean(ranks[0]))
         # Columns next to each other in memory, since a fit selects columns.
-        return np.asfortranarray(np.hstack([*ranks, self.candidates.encoding]))
+        return np.asfortranarray(np.hstack([*ranks, self.candidates.encoding]), dtype=np.float32)
 
     def _fitted(self, history: History, size: int) -> _Model:
         size = max(size, MIN_LABELS)
@@ -358,20 +380,26 @@ class ZAPSSearch:
 
     def _active(self, labelled: IntArray, labels: FloatArray) -> IntArray:
         """Proxies for the surrogate (Alg. 3, line 5), the most voted first."""
-        if self.proxies is None:
+        if self.proxies is None or self.settings.features == "parameters":
             return np.empty(0, dtype=np.intp)
         if self.settings.reselection is None:
             return np.arange(len(self.proxies.names), dtype=np.intp)
         rng = stream(self._seed, "reselection", len(labelled))
-        return reselect(self.proxies.ranks[labelled], labels, rng, self.settings.reselection)
+        return self.settings.reselection.select(self.proxies.ranks[labelled], labels, rng)
 
     def _surrogate_of(self, active: IntArray) -> tuple[npt.NDArray[np.float32], Surrogate]:
         """The features of these proxies and their surrogate, kept while the proxies stay."""
         if self._kept is None or not np.array_equal(self._kept[0], active):
-            n_proxies = self._features.shape[1] - self.candidates.encoding.shape[1]
-            encoding = np.arange(n_proxies, self._features.shape[1])
-            features = self._features[:, np.concatenate([active, encoding])]
-            layout = FeatureLayout(len(active), len(encoding), len(self.candidates.names))
+            n_proxies = 0 if self.proxies is None else len(self.proxies.names)
+            n_columns = self._features.shape[1]
+            encoding = np.arange(n_columns - self.candidates.encoding.shape[1], n_columns)
+            if self.settings.features == "proxies":
+                encoding = encoding[:0]
+            neighbours = active + n_proxies if self.settings.neighbourhood else active[:0]
+            features = self._features[:, np.concatenate([active, neighbours, encoding])]
+            layout = FeatureLayout(
+                len(active), len(encoding), len(self.candidates.names), len(neighbours) > 0
+            )
             self._kept = (active, features, self._surrogate(layout, self._seed))
         return self._kept[1], self._kept[2]
 

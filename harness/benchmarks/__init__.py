@@ -9,13 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from types import ModuleType
 
+from harness.benchmarks import nasbench101
 from harness.benchmarks import nasbench201
 from harness.benchmarks.base import TabularBenchmark
 
 
 __all__ = ["BenchmarkInfo", "TabularBenchmark", "available", "load"]
 
-_MODULES: dict[str, ModuleType] = {module.NAME: module for module in (nasbench201,)}
+_MODULES: dict[str, ModuleType] = {module.NAME: module for module in (nasbench201, nasbench101)}
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ Notations:
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -80,17 +81,62 @@ class TabularBenchmark:
         rows = self.parameters.itertuples(index=False, name=None)
         return {configuration: row for row, configuration in enumerate(rows)}
 
+    @cached_property
+    def _codes(self) -> npt.NDArray[np.int16]:
+        """Number of each choice, shape (n_configurations, n_parameters)."""
+        columns = (
+            self.parameters[name].map(distribution.to_internal_repr)
+            for name, distribution in self.search_space.items()
+        )
+        return np.column_stack([column.to_numpy(np.int16) for column in columns])
+
+    def _configuration(self, params: Mapping[str, Any]) -> tuple[Any, ...]:
+        return tuple(params[name] for name in self.search_space)
+
     def row(self, params: Mapping[str, Any]) -> int:
         """Row of a configuration.
 
         Raises:
             KeyError: If the table does not hold the configuration.
         """
-        key = tuple(params[name] for name in self.parameters.columns)
         try:
-            return self._rows[key]
+            return self._rows[self._configuration(params)]
         except KeyError:
             raise KeyError(f"{dict(params)} is not in the table of {self.name}.") from None
+
+    def nearest(
+        self, params: Mapping[str, Any], evaluated: Collection[int], key: Sequence[int]
+    ) -> int:
+        """Row that stands for a proposal: its own, or the nearest not evaluated yet.
+
+        A table may hold a few of the configurations that its parameters span (NAS-Bench-101), so
+        most proposals of a sampler that does not know the table lie outside it. The rule is that
+        of the paper (Section 4.2).
+
+        Args:
+            params: The proposal.
+            evaluated: Rows that were evaluated; one of them is only returned for itself.
+            key: Decides among equally near rows, so that the order of the table does not.
+
+        Returns:
+            The row; ties of the Hamming distance are broken by ``key``.
+
+        Raises:
+            ValueError: If every row was evaluated.
+        """
+        own = self._rows.get(self._configuration(params))
+        if own is not None:
+            return own
+        if len(evaluated) == len(self.values):
+            raise ValueError(f"Every configuration of {self.name} has been evaluated.")
+        proposal = [
+            distribution.to_internal_repr(params[name])
+            for name, distribution in self.search_space.items()
+        ]
+        distance = (self._codes != np.asarray(proposal, dtype=np.int16)).sum(axis=1)
+        distance[list(evaluated)] = len(proposal) + 1
+        nearest = np.flatnonzero(distance == distance.min())
+        return int(np.random.default_rng(key).choice(nearest))
 
     def evaluate(self, params: Mapping[str, Any]) -> float:
         """Value of a configuration."""

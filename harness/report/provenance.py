@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from harness.benchmarks import TabularBenchmark
 from harness.experiment import CellResult
-from harness.report.views import View
 
 
 _FINISHED = "finished"  # differs for each study, so only its range is of interest
@@ -64,9 +65,8 @@ def sampler_facts(results: Sequence[CellResult]) -> list[Fact]:
     return facts
 
 
-def benchmark_facts(views: Sequence[View]) -> list[Fact]:
+def benchmark_facts(benchmarks: Iterable[TabularBenchmark]) -> list[Fact]:
     """Size, optimum, fingerprint and notes of each table."""
-    benchmarks = {view.place: view.benchmark for view in views}
     return [
         Fact(
             f"{benchmark.name} / {benchmark.dataset} ({benchmark.source})",
@@ -79,7 +79,7 @@ def benchmark_facts(views: Sequence[View]) -> list[Fact]:
                 )
             ),
         )
-        for benchmark in benchmarks.values()
+        for benchmark in benchmarks
     ]
 
 

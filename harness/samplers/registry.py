@@ -9,8 +9,10 @@ import difflib
 from functools import lru_cache
 from importlib import import_module
 import inspect
+import math
 from typing import Any
 
+from optuna.distributions import CategoricalDistribution
 from optuna.samplers import BaseSampler
 import pandas as pd
 
@@ -19,6 +21,8 @@ from harness.experiment import SamplerSpec
 from harness.samplers.fingerprint import fingerprint
 from harness.samplers.syntax import parse
 
+
+_BANANAS_ENCODINGS = {"nasbench201": "edge-paths", "nasbench101": "vertex-paths"}
 
 ArgumentsOf = Callable[[TabularBenchmark, int], dict[str, Any]]
 
@@ -86,6 +90,38 @@ def _paper_arguments(benchmark: TabularBenchmark, budget: int) -> dict[str, Any]
     }
 
 
+def _space_arguments(benchmark: TabularBenchmark, budget: int) -> dict[str, Any]:
+    """The space, and the rows of a table that does not hold every combination."""
+    arguments: dict[str, Any] = {"search_space": benchmark.search_space}
+    if _is_pool(benchmark):
+        arguments["candidates"] = benchmark.parameters
+    return arguments
+
+
+def _rea_arguments(benchmark: TabularBenchmark, budget: int) -> dict[str, Any]:
+    arguments = _space_arguments(benchmark, budget)
+    # Paper, Section 4.2: on NAS-Bench-101 children that were evaluated give way to random ones.
+    return arguments | ({"repeats": "random"} if _is_pool(benchmark) else {})
+
+
+def _bananas_arguments(benchmark: TabularBenchmark, budget: int) -> dict[str, Any]:
+    encoding = _BANANAS_ENCODINGS.get(benchmark.name, "one-hot")
+    return _space_arguments(benchmark, budget) | {"encoding": encoding}
+
+
+def _is_pool(benchmark: TabularBenchmark) -> bool:
+    n_combinations = math.prod(
+        len(distribution.choices)
+        for distribution in benchmark.search_space.values()
+        if isinstance(distribution, CategoricalDistribution)
+    )
+    return len(benchmark.parameters) < n_combinations
+
+
+def _univariate_arguments(benchmark: TabularBenchmark, budget: int) -> dict[str, Any]:
+    return {"multivariate": False}
+
+
 _ENTRIES = {
     entry.name: entry
     for entry in (
@@ -107,6 +143,54 @@ _ENTRIES = {
             name="tpe",
             description="Optuna's TPESampler with the defaults of the installed version",
             target="optuna.samplers:TPESampler",
+        ),
+        Entry(
+            name="tpe-univariate",
+            description="Optuna's TPESampler with multivariate=False, the default of Optuna 4",
+            target="optuna.samplers:TPESampler",
+            arguments=_univariate_arguments,
+        ),
+        Entry(
+            name="tpe-discrete",
+            description="TPE as in the ZAPS paper: gamma 0.25, best new one of 64 candidates",
+            target="harness.samplers.tpe_discrete:TPEDiscreteSampler",
+            arguments=_space_arguments,
+        ),
+        Entry(
+            name="local-search",
+            description="Steepest ascent over one-parameter neighbours, random restarts",
+            target="harness.samplers.local_search:LocalSearchSampler",
+            arguments=_space_arguments,
+        ),
+        Entry(
+            name="rea",
+            description="Regularised evolution, population 50, tournament 10",
+            target="harness.samplers.rea:REASampler",
+            arguments=_rea_arguments,
+        ),
+        Entry(
+            name="bananas",
+            description="BANANAS: path encoding, five networks of ten layers, Thompson sampling",
+            target="harness.samplers.bananas:BANANASSampler",
+            arguments=_bananas_arguments,
+        ),
+        Entry(
+            name="suite-zero-bananas",
+            description="NAS-Bench-Suite-Zero's BANANAS: XGBoost on proxies and one-hot",
+            target="harness.samplers.suite_zero:SuiteZeroBANANASSampler",
+            arguments=_zaps_arguments,
+        ),
+        Entry(
+            name="proxybo",
+            description="ProxyBO-style sum of ranks by surrogate and proxies, by reliability",
+            target="harness.samplers.proxybo:ProxyBOSampler",
+            arguments=_zaps_arguments,
+        ),
+        Entry(
+            name="random-distinct",
+            description="Random search without replacement",
+            target="harness.samplers.random_distinct:RandomDistinctSampler",
+            arguments=_space_arguments,
         ),
         Entry(
             name="random",

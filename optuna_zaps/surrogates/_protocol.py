@@ -2,7 +2,8 @@
 
 Notations:
     X: float32 array of shape (n_rows, n_features), proxy ranks first, then the encoding of the
-        parameters: phi(a) = [r(a); e(a)] of Section 3.4.
+        parameters: phi(a) = [r(a); e(a)] of Section 3.4. Between them lie, for a surrogate that
+        is given them, the mean ranks of each row's neighbours.
     y: float64 array of shape (n_rows,), labels, larger is better.
 """
 
@@ -25,11 +26,14 @@ class FeatureLayout:
         n_proxies: Number of leading columns that are proxy ranks in [0, 1].
         n_encoding: Number of columns after them that encode the parameters.
         n_parameters: Number of parameters that these columns encode.
+        has_neighbourhood: Whether ``n_proxies`` columns between the two hold the mean proxy ranks
+            of the configurations that differ in one parameter.
     """
 
     n_proxies: int
     n_encoding: int
     n_parameters: int
+    has_neighbourhood: bool = False
 
 
 class Surrogate(Protocol):

@@ -16,6 +16,7 @@ from typing import Any
 
 import optuna
 from optuna.samplers import BaseSampler
+from optuna.samplers import GPSampler
 from optuna.samplers import RandomSampler
 from optuna.samplers import TPESampler
 import pytest
@@ -71,6 +72,20 @@ def test_cpu_of_a_whole_study(
     ratio = cpu_seconds(study) / tpe
     benchmark.extra_info["cpu ratio to tpe"] = ratio
     print(f"\n{name}, {n_trials} trials: {ratio:.2f} x TPE ({tpe:.2f} s CPU)")
+
+
+def test_cpu_against_gp_sampler(nasbench201: Callable[[str], Any], benchmark: Any) -> None:
+    pytest.importorskip("torch", reason="optuna's GPSampler needs torch: pip install torch")
+    table, n_trials = nasbench201("cifar10"), 100
+    study = partial(whole_study, table.objective, samplers(table)["zaps"], n_trials, 0)
+    study()
+    benchmark.pedantic(study, rounds=3)
+    theirs = cpu_seconds(
+        partial(whole_study, table.objective, lambda seed, n: GPSampler(seed=seed), n_trials, 0), 1
+    )
+    ratio = theirs / cpu_seconds(study)
+    benchmark.extra_info["cpu ratio of GPSampler to zaps"] = ratio
+    print(f"\nGPSampler, {n_trials} trials: {ratio:.0f} x zaps ({theirs:.1f} s CPU)")
 
 
 @pytest.mark.parametrize("name", ["zaps", "zaps-paper"])

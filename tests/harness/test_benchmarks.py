@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from harness import benchmarks
+from harness.benchmarks import nasbench101
 from harness.benchmarks import nasbench201
 
 
@@ -87,14 +88,16 @@ def test_the_top_is_a_stable_sort_in_table_order() -> None:
 def test_without_the_folder_the_package_is_the_default(monkeypatch: Any) -> None:
     monkeypatch.delenv("ZAPS_DATA_DIR", raising=False)
     assert benchmarks.load("nasbench201", "cifar10").source == "package"
-    (info,) = benchmarks.available()
-    assert info.default_source == "package"
+    defaults = {info.name: info.default_source for info in benchmarks.available()}
+    assert defaults == {"nasbench201": "package", "nasbench101": None}
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("nasbench301", "cifar10"), r"must be one of \['nasbench201'\]"),
+        (("nasbench301", "cifar10"), r"must be one of \['nasbench101', 'nasbench201'\]"),
+        (("nasbench101", "mnist"), r"must be one of \['cifar10'\]"),
+        (("nasbench101", "cifar10", "web"), r"must be one of \['parquet'\]"),
         (("nasbench201", "mnist"), r"must be one of \['cifar10', 'cifar100'"),
         (("nasbench201", "cifar10", "web"), r"must be one of \['suite-zero', 'package'\]"),
     ],
@@ -104,10 +107,49 @@ def test_what_does_not_exist_is_named_with_what_does(arguments: Any, message: st
         benchmarks.load(*arguments)
 
 
+def test_a_cell_in_56_bits_by_hand() -> None:
+    # input -> 3x3 -> output and input -> output, in three vertices: the output becomes the
+    # seventh, so the edges are 0-1, 0-6 and 1-6.
+    bits = nasbench101.encode("011001000", "input,conv3x3-bn-relu,output")
+    named = {name for name, bit in zip(nasbench101.PARAMETERS, bits, strict=True) if bit}
+    assert named == {"edge_0_1", "edge_0_6", "edge_1_6", "op_0_input", "op_1_conv3x3-bn-relu",
+                     "op_6_output"}  # fmt: skip
+    assert len(bits) == 21 + 7 * 5
+
+
+def test_suite_zero_graphs_are_10250_and_differ() -> None:
+    benchmark = benchmarks.load("nasbench101", "cifar10")
+    assert benchmark.parameters.shape == (10_250, 56)
+    assert not benchmark.parameters.duplicated().any()
+    assert {"params", "zen"} <= set(benchmark.proxies)
+    # NAS-Bench-101 has at most nine edges; the paper's sample has an optimum of 94.72.
+    assert benchmark.parameters.iloc[:, :21].sum(axis=1).max() == 9
+    assert benchmark.optimum == pytest.approx(94.72, abs=0.3)
+
+
+def test_a_proposal_outside_the_table_is_the_nearest_that_is_left() -> None:
+    frame = pd.DataFrame(
+        [(0, 0, 0), (0, 1, 1), (1, 1, 0), (1, 0, 1)], columns=["x", "y", "z"], dtype=object
+    )
+    toy = benchmarks.TabularBenchmark(
+        "toy", "toy", "made", frame, np.arange(4.0), pd.DataFrame(index=frame.index)
+    )
+    outside = {"x": 1, "y": 1, "z": 1}  # one bit from rows 1, 2 and 3, three from row 0
+    drawn = {toy.nearest(outside, set(), (seed,)) for seed in range(50)}
+    assert drawn == {1, 2, 3}
+    assert toy.nearest(outside, {1, 3}, (0,)) == 2
+    assert toy.nearest(outside, {1, 2, 3}, (0,)) == 0
+    assert toy.nearest({"x": 0, "y": 0, "z": 0}, {0}, (0,)) == 0  # a repeat stays a repeat
+    with pytest.raises(ValueError, match="has been evaluated"):
+        toy.nearest(outside, {0, 1, 2, 3}, (0,))
+
+
 def test_a_missing_file_is_said_to_be_missing(monkeypatch: Any, tmp_path: Any) -> None:
     monkeypatch.setenv("ZAPS_DATA_DIR", str(tmp_path))
     with pytest.raises(ValueError, match=r"nasbench201.parquet must lie in .*ZAPS_DATA_DIR"):
         benchmarks.load("nasbench201", "cifar10", "suite-zero")
+    with pytest.raises(ValueError, match=r"nasbench101.parquet must lie in .*ZAPS_DATA_DIR"):
+        benchmarks.load("nasbench101", "cifar10")
 
 
 def test_a_configuration_that_is_not_there() -> None:

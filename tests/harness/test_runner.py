@@ -13,6 +13,7 @@ from scipy import stats
 from harness import benchmarks
 from harness import samplers
 from harness.experiment import Cell
+from harness.runner import Engine
 from harness.runner import make_cells
 from harness.runner import run
 from harness.runner import run_cell
@@ -30,6 +31,11 @@ class Stubborn(BaseSampler):
 
     def sample_independent(self, study: Any, trial: Any, name: str, distribution: Any) -> Any:
         return distribution.choices[0]
+
+
+class RanksSomethingElse(Stubborn):
+    def rank(self, candidates: Any) -> Any:
+        raise AssertionError("this is no ranking of a study")
 
 
 class Broken(Stubborn):
@@ -88,6 +94,22 @@ def test_a_sampler_that_repeats_itself_is_stopped_and_reported() -> None:
     assert len(result.asked) == 20 * 12
     assert result.capped
     assert result.evaluated == (result.asked[0],)
+
+
+def test_the_ranking_of_a_sampler_that_has_one_is_judged_over_the_whole_table() -> None:
+    (cell,) = cells("zaps", budgets=(30,))
+    result = run_cell(cell)
+    sampler = samplers.build(cell.sampler, TABLE, budget=30, seed=0)
+    study = optuna.create_study(direction="maximize", sampler=sampler)
+    study.optimize(TABLE, n_trials=30)
+    ranking = sampler.rank(study, n=15_625)  # type: ignore[attr-defined]
+    merged = TABLE.parameters.assign(truth=TABLE.values).merge(ranking)
+    assert len(merged) == 15_625
+    expected = merged["truth"].corr(merged["mean"], method="spearman")
+    assert result.spearman == pytest.approx(expected)
+    assert run_cell(cells("random")[0]).spearman is None
+    assert run_cell(cells(f"{__name__}:RanksSomethingElse")[0]).spearman is None
+    assert run_cell(cells("zaps", budgets=(1,))[0]).spearman is None
 
 
 def test_seeds_make_studies_and_equal_seeds_equal_ones() -> None:
@@ -154,3 +176,21 @@ def test_another_table_than_the_cells_is_refused() -> None:
     other = Cell(**{**cell.__dict__, "benchmark_fingerprint": "0"})
     with pytest.raises(ValueError, match="must have the fingerprint 0"):
         run_cell(other)
+
+
+def test_the_same_cells_run_on_dask(tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    made = cells("random", seeds=2)
+    store = Store(tmp_path)
+    assert all(o.error is None for o in run(made, store, n_jobs=2, engine=Engine("dask")))
+    assert [store.load(cell).asked for cell in made] == [run_cell(cell).asked for cell in made]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(("slurm",), r"must be one of \('joblib', 'dask'\)"),
+     (("joblib", "tcp://x:1"), "Only the engine 'dask' has a scheduler")],
+)  # fmt: skip
+def test_an_engine_that_does_not_exist(arguments: tuple[str, ...], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Engine(*arguments)

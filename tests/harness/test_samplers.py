@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import optuna
 import pytest
 
 from harness import benchmarks
 from harness import samplers
+from harness.samplers import fingerprint as module
 from optuna_zaps import ZAPSSampler
 
 
@@ -46,10 +49,31 @@ def test_the_fingerprint_tells_versions_apart() -> None:
     assert samplers.make_spec("zaps").fingerprint != samplers.make_spec("tpe").fingerprint
 
 
+def test_the_fingerprint_of_a_baseline_is_of_what_it_imports(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = ("local-search", "rea", "bananas", "suite-zero-bananas")
+    before = {name: samplers.make_spec(name).fingerprint for name in names}
+    assert len(set(before.values())) == len(names)
+    assert "xgboost" in before["suite-zero-bananas"]
+    assert "xgboost" not in before["rea"]
+
+    read_bytes = Path.read_bytes
+
+    def changed(path: Path) -> bytes:
+        return read_bytes(path) + (b"#" if path.name == "mutation.py" else b"")
+
+    module._behind.cache_clear()
+    monkeypatch.setattr(Path, "read_bytes", changed)
+    after = {name: samplers.make_spec(name).fingerprint for name in names}
+    module._behind.cache_clear()
+    assert [name for name in names if before[name] != after[name]] == ["rea", "bananas"]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("zap", r"must be one of \['zaps', 'zaps-paper', 'tpe', 'random'\] or module:Class"),
+        ("zap", r"must be one of \['zaps', 'zaps-paper', 'tpe', .*\] or module:Class"),
         ("zaps(n_startup=3)", "no argument 'n_startup'.*Did you mean 'n_startup_trials'"),
         ("optuna.samplers:TPE", "has no class 'TPE'"),
         ("no.such:Thing", "cannot be imported"),

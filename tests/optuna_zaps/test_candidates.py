@@ -68,6 +68,27 @@ def test_matching() -> None:
     assert grid.matching({}).all()
 
 
+def test_the_mean_of_the_neighbours_by_hand() -> None:
+    # a-x  b-x  c-x     The neighbours of a-x are b-x, c-x and a-y; b-y is missing, so c-y has
+    # a-y       c-y     a-y and c-x. d-z, off the others in both, has none.
+    rows = [("a", "x"), ("b", "x"), ("c", "x"), ("a", "y"), ("c", "y"), ("d", "z")]
+    candidates = CandidateSet.from_frame(pd.DataFrame(rows, columns=["p", "q"]))
+    values = np.asarray([[1.0], [2.0], [4.0], [8.0], [16.0], [32.0]])
+    expected = [14 / 3, 5 / 2, 19 / 3, 17 / 2, 12 / 2, 32.0]
+    mean = candidates.neighbourhood_mean(values)
+    np.testing.assert_allclose(mean[:, 0], expected, rtol=1e-12)
+
+
+def test_the_mean_of_the_neighbours_is_that_of_hamming_distance_one() -> None:
+    rng = np.random.default_rng(0)
+    grid = CandidateSet.grid({"a": "abc", "b": range(4), "c": [None, True], "d": "wxyz"})
+    part = CandidateSet(grid.choices, grid.codes[rng.permutation(len(grid))[:40]])
+    values = rng.random((len(part), 2))
+    adjacent = (part.codes[:, np.newaxis] != part.codes).sum(axis=2) == 1
+    expected = adjacent @ values / adjacent.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(part.neighbourhood_mean(values), expected, rtol=1e-12)
+
+
 def test_frame_in_any_order_of_rows_with_choices_of_its_own() -> None:
     frame = pd.DataFrame({"op": ["conv", None, "pool"], "width": [8, 8, 16]}, dtype=object)
     candidates = CandidateSet.from_frame(frame)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
@@ -21,11 +23,23 @@ from optuna_zaps.surrogates.gaussian_process import Rows
 
 N_PROXIES, N_PARAMETERS = 3, 4
 GRID = CandidateSet.grid({f"p{i}": "abc" for i in range(N_PARAMETERS)})
-LAYOUT = FeatureLayout(N_PROXIES, GRID.encoding.shape[1], N_PARAMETERS)
 RNG = np.random.default_rng(0)
-X = np.hstack([RNG.random((len(GRID), N_PROXIES)), GRID.encoding]).astype(np.float64)
-Y = np.sin(3 * X[:, 0]) + X[:, N_PROXIES] - X[:, -1] + 0.1 * RNG.normal(size=len(X))
-THETA = np.log([0.07, 1.3, 2.1, 0.8, 0.6, 0.2])
+RANKS = RNG.random((len(GRID), N_PROXIES))
+Y = np.sin(3 * RANKS[:, 0]) + GRID.encoding[:, 0] - GRID.encoding[:, -1]
+Y += 0.1 * RNG.normal(size=len(Y))
+# What a process is given, its layout, and whether it looks at proxies.
+ALL = np.hstack([RANKS, GRID.neighbourhood_mean(RANKS), GRID.encoding])
+X = np.hstack([RANKS, GRID.encoding])
+LAYOUT = FeatureLayout(N_PROXIES, GRID.encoding.shape[1], N_PARAMETERS)
+WITH_NEIGHBOURS = replace(LAYOUT, has_neighbourhood=True)
+KINDS = {
+    "structure": (X, LAYOUT, False),
+    "proxies": (X, LAYOUT, True),
+    "neighbours": (ALL, WITH_NEIGHBOURS, True),
+    "structure beside neighbours": (ALL, WITH_NEIGHBOURS, False),
+}
+THETA = np.log([0.07, 1.3, 2.1, 0.2, 0.8, 0.6, 0.4, 0.3])
+N_THETA = {"structure": 3, "proxies": 6, "neighbours": 8, "structure beside neighbours": 3}
 
 
 class Columns(SklearnKernel):
@@ -47,29 +61,37 @@ class Columns(SklearnKernel):
         return False
 
 
-def sklearn_kernel(*, with_proxies: bool) -> SklearnKernel:
-    noise, s, w, t, length, u = np.exp(THETA)
-    structure = Columns(RBF(1.0), slice(N_PROXIES, None), 0.0, np.sqrt(w / N_PARAMETERS))
-    kernel = ConstantKernel(s) * structure
-    if with_proxies:
+def sklearn_kernel(theta: np.ndarray, n_columns: int) -> SklearnKernel:
+    value = np.exp(theta)
+    encoding = slice(n_columns - GRID.encoding.shape[1], None)
+    structure = Columns(RBF(1.0), encoding, 0.0, np.sqrt(value[2] / N_PARAMETERS))
+    kernel = ConstantKernel(value[1]) * structure
+    scales = [value[1]]
+    if len(value) > 3:
         ranks = slice(0, N_PROXIES)
-        kernel += ConstantKernel(t) * Columns(RBF(length), ranks, 0.5, 1 / np.sqrt(N_PROXIES))
-        kernel += ConstantKernel(u) * Columns(DotProduct(0.0), ranks, 0.5, np.sqrt(12 / N_PROXIES))
-    jitter = 1e-6 * np.exp(THETA[1:] if with_proxies else THETA[1:3]).sum()
-    return kernel + WhiteKernel(noise + jitter)
+        linear = Columns(DotProduct(0.0), ranks, 0.5, np.sqrt(12 / N_PROXIES))
+        kernel += ConstantKernel(value[3]) * linear
+        scales.append(value[3])
+    for i, (scale, length) in enumerate(value[4:].reshape(-1, 2)):
+        columns = slice(i * N_PROXIES, (i + 1) * N_PROXIES)
+        smooth = Columns(RBF(length), columns, 0.5, 1 / np.sqrt(N_PROXIES))
+        kernel += ConstantKernel(scale) * smooth
+        scales.append(scale)
+    return kernel + WhiteKernel(value[0] + 1e-6 * sum(scales))
 
 
-@pytest.mark.parametrize("with_proxies", [True, False])
-def test_the_posterior_is_scikit_learns(with_proxies: bool) -> None:
-    ours = GaussianProcess(Kernel(LAYOUT, with_proxies=with_proxies))
-    ours.theta = THETA if with_proxies else THETA[:3]
-    labelled = np.random.default_rng(1).permutation(len(X))[:45]
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_posterior_is_scikit_learns(kind: str) -> None:
+    features, layout, with_proxies = KINDS[kind]
+    ours = GaussianProcess(Kernel(layout, with_proxies=with_proxies))
+    ours.theta = THETA[: N_THETA[kind]]
+    labelled = np.random.default_rng(1).permutation(len(Y))[:45]
     for n in (10, 11, 30, 45):  # by appended rows
-        mean, variance = ours.predict(X[labelled[:n]], Y[labelled[:n]], X)
-    kernel = sklearn_kernel(with_proxies=with_proxies)
+        mean, variance = ours.predict(features[labelled[:n]], Y[labelled[:n]], features)
+    kernel = sklearn_kernel(ours.theta, features.shape[1])
     theirs = GaussianProcessRegressor(kernel, alpha=0.0, optimizer=None)
-    theirs.fit(X[labelled], Y[labelled])
-    expected, std = theirs.predict(X, return_std=True)
+    theirs.fit(features[labelled], Y[labelled])
+    expected, std = theirs.predict(features, return_std=True)
     noise = kernel.k2.noise_level  # scikit-learn predicts a noisy label
     np.testing.assert_allclose(mean, expected, atol=1e-6)
     np.testing.assert_allclose(variance, np.square(std) - noise, atol=1e-6)
@@ -84,11 +106,11 @@ def test_on_one_hot_codes_the_kernel_is_the_exponential_of_hamming() -> None:
     )
 
 
-@pytest.mark.parametrize("with_proxies", [True, False])
-def test_the_gradient_is_the_derivative(with_proxies: bool) -> None:
-    kernel = Kernel(LAYOUT, with_proxies=with_proxies)
-    theta = THETA if with_proxies else THETA[:3]
-    distances, y = kernel.distances(X[:25]), Y[:25] - Y[:25].mean()
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_gradient_is_the_derivative(kind: str) -> None:
+    features, layout, with_proxies = KINDS[kind]
+    kernel, theta = Kernel(layout, with_proxies=with_proxies), THETA[: N_THETA[kind]]
+    distances, y = kernel.distances(features[:25]), Y[:25] - Y[:25].mean()
     _, gradient = kernel.negative_log_posterior(theta, y, distances, 1.5)
     numeric = approx_fprime(
         theta, lambda t: kernel.negative_log_posterior(t, y, distances, 1.5)[0], 1e-6

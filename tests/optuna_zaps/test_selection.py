@@ -15,8 +15,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from optuna_zaps import ProxyFit
 from optuna_zaps.proxies import scaled_ranks
 from optuna_zaps.selection import ReselectionSettings
+from optuna_zaps.selection import ScreeningSettings
 from optuna_zaps.selection import consensus_subset
 from optuna_zaps.selection import greedy_subset
+from optuna_zaps.selection import permutation_p_value
 from optuna_zaps.selection import reselect
 from optuna_zaps.selection import spearman
 
@@ -181,3 +183,41 @@ def test_reselection_of_few_proxies_returns_them_all() -> None:
 def test_reselection_settings_are_checked_when_made(arguments: dict[str, int]) -> None:
     with pytest.raises(ValueError, match=r"must (be at least|satisfy)"):
         ReselectionSettings(**arguments)
+
+
+def test_the_p_value_of_a_permutation_by_hand() -> None:
+    # Of the 24 orders of 4 labels, 2 reach |rho| = 1: the p-value tends to 1 / 12.
+    ranks = np.arange(4.0)[:, np.newaxis]
+    rng = np.random.default_rng(0)
+    p_value = permutation_p_value(ranks, np.asarray([3.0, 5, 8, 9]), rng, n_permutations=20_000)
+    assert p_value == pytest.approx(1 / 12, abs=4 * np.sqrt(1 / 12 * 11 / 12 / 20_000))
+
+
+def test_chance_passes_the_screening_as_often_as_its_level_says() -> None:
+    rng = np.random.default_rng(0)
+    settings = ScreeningSettings(level=0.1)
+    passed = [
+        len(settings.select(rng.random((25, 13)), rng.random(25), rng)) > 0 for _ in range(400)
+    ]
+    assert np.mean(passed) == pytest.approx(0.1, abs=3 * np.sqrt(0.1 * 0.9 / 400))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_one_honest_proxy_among_useless_ones_keeps_all(sign: int) -> None:
+    rng = np.random.default_rng(0)
+    proxies, labels = rng.random((30, 13)), rng.random(30)
+    proxies[:, 7] = sign * labels + 0.2 * rng.random(30)
+    kept = ScreeningSettings().select(proxies, labels, rng)
+    np.testing.assert_array_equal(kept, np.arange(13))
+
+
+def test_few_labels_prove_nothing() -> None:
+    rng = np.random.default_rng(0)
+    assert len(ScreeningSettings().select(rng.random((19, 3)), rng.random(19), rng)) == 3
+
+
+def test_settings_of_the_screening_are_checked() -> None:
+    with pytest.raises(ValueError, match="level must lie in"):
+        ScreeningSettings(level=0.0)
+    with pytest.raises(ValueError, match="n_permutations must be at least 99 "):
+        ScreeningSettings(level=0.01, n_permutations=50)

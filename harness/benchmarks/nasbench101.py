@@ -1,0 +1,146 @@
+"""NAS-Bench-101: 10,250 of its 423,624 cells on CIFAR-10 (Ying et al., 2019).
+
+A cell is a directed acyclic graph of at most seven vertices: an input, an output and operations
+between them. The parameters are the paper's 56 bits (Section 3.4): ``edge_i_j`` for an edge from
+vertex i to vertex j > i, and ``op_i_name`` for an operation at vertex i.
+
+The table is ``nasbench101.parquet`` in the directory that the environment variable
+``ZAPS_DATA_DIR`` names: the first 10,250 graphs in the order of their hashes, which is none of
+quality. It is not the paper's sample of 9,781.
+
+Notations:
+    n: number of vertices of a cell, 2 .. 7.
+    adjacency: bits of the n x n matrix, row after row; an edge leads to a later vertex.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from harness.benchmarks.base import TabularBenchmark
+from harness.benchmarks.files import data_file
+from harness.benchmarks.files import how_to_have
+
+
+NAME = "nasbench101"
+DESCRIPTION = "10,250 cells of at most seven vertices in 56 bits; validation accuracy in percent"
+SOURCES = {"parquet": "accuracies after 108 epochs; nasbench101.parquet in $ZAPS_DATA_DIR"}
+DATASETS = ("cifar10",)
+OPERATIONS = ("input", "conv1x1-bn-relu", "conv3x3-bn-relu", "maxpool3x3", "output")
+N_VERTICES = 7
+EDGES = tuple((i, j) for i in range(N_VERTICES) for j in range(i + 1, N_VERTICES))
+PARAMETERS = (
+    *(f"edge_{i}_{j}" for i, j in EDGES),
+    *(f"op_{i}_{name}" for i in range(N_VERTICES) for name in OPERATIONS),
+)
+# The others of the thirteen are taken as soon as the table has them. Accuracies after 12 epochs
+# are no zero-cost proxy, so they are left out.
+PROXIES = (
+    "params",
+    "flops",
+    "l2_norm",
+    "synflow",
+    "nwot",
+    "jacov",
+    "epe_nas",
+    "zen",
+    "plain",
+    "fisher",
+    "snip",
+    "grad_norm",
+    "grasp",
+)
+
+_PARQUET = "nasbench101.parquet"
+_VALUES = "validation_accuracy"
+
+
+def present_sources() -> tuple[str, ...]:
+    """Names of the sources that this machine has."""
+    return tuple(SOURCES) if data_file(_PARQUET) else ()
+
+
+def load(dataset: str, source: str | None = None) -> TabularBenchmark:
+    """Load the table; a second call in the same process returns the same object.
+
+    Args:
+        dataset: ``"cifar10"``.
+        source: ``"parquet"``, which is also the default.
+
+    Returns:
+        The benchmark; values in percent, ``params`` in millions.
+
+    Raises:
+        ValueError: If there is no such data set or source, or its file is not there.
+    """
+    if dataset not in DATASETS:
+        raise ValueError(
+            f"The data set of {NAME} must be one of {list(DATASETS)}, but got {dataset!r}."
+        )
+    if source is not None and source not in SOURCES:
+        raise ValueError(
+            f"The source of {NAME} must be one of {list(SOURCES)}, but got {source!r}."
+        )
+    path = data_file(_PARQUET)
+    if path is None:
+        raise ValueError(f"No numbers for {NAME}: {how_to_have(_PARQUET)}.")
+    return _load(path)
+
+
+def encode(adjacency: str, operations: str) -> npt.NDArray[np.int8]:
+    """The 56 bits of a cell.
+
+    A cell of fewer than seven vertices keeps its output at the seventh: the vertices it lacks lie
+    before the output and have neither edges nor an operation, as in naszilla.
+
+    Args:
+        adjacency: n^2 characters ``0`` or ``1``.
+        operations: n names of ``OPERATIONS``, separated by commas.
+
+    Returns:
+        Array of shape (56,), in the order of ``PARAMETERS``.
+    """
+    names = operations.split(",")
+    n = len(names)
+    place = [*range(n - 1), N_VERTICES - 1]
+    matrix = np.zeros((N_VERTICES, N_VERTICES), dtype=np.int8)
+    given = np.frombuffer(adjacency.encode(), dtype=np.uint8).reshape(n, n) - ord("0")
+    matrix[np.ix_(place, place)] = given
+    one_hot = np.zeros((N_VERTICES, len(OPERATIONS)), dtype=np.int8)
+    one_hot[place, [OPERATIONS.index(name) for name in names]] = 1
+    return np.concatenate([matrix[tuple(zip(*EDGES, strict=True))], one_hot.ravel()])
+
+
+@lru_cache
+def _load(path: Path) -> TabularBenchmark:
+    try:
+        table = pd.read_parquet(path)
+        bits = np.stack(
+            [encode(*cell) for cell in zip(table["adjacency"], table["ops"], strict=True)]
+        )
+        values = table[_VALUES].to_numpy(np.float64)
+    except (OSError, ValueError, KeyError) as error:
+        raise ValueError(f"{path} must be the table of {NAME}, but {error}.") from error
+    proxies = [name for name in PROXIES if name in table]
+    return TabularBenchmark(
+        name=NAME,
+        dataset=DATASETS[0],
+        source="parquet",
+        parameters=pd.DataFrame(bits.astype(object), columns=list(PARAMETERS)),
+        values=values,
+        proxies=table[proxies].astype(np.float64),
+        notes=(
+            f"{len(table):,} graphs, the first in order of hash; the paper has another sample of "
+            "9,781.",
+            f"Of the 13 proxies it has {', '.join(proxies)}.",
+            "A proposal that is no graph of the table is replaced by the nearest one that has "
+            "not been evaluated.",
+        ),
+        choices=dict.fromkeys(PARAMETERS, (0, 1)),
+        metric="validation accuracy (%)",
+    )

@@ -1,0 +1,6 @@
+"""``python -m harness.cli``."""
+
+from harness.cli import app
+
+
+app()

@@ -1,0 +1,130 @@
+"""What the commands share: their options, their progress, and how they speak of errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Sequence
+from contextlib import contextmanager
+from pathlib import Path
+import shlex
+import sys
+from typing import Annotated
+import warnings
+
+import joblib
+from rich.console import Console
+from rich.progress import BarColumn
+from rich.progress import MofNCompleteColumn
+from rich.progress import Progress
+from rich.progress import TextColumn
+from rich.progress import TimeElapsedColumn
+from rich.progress import TimeRemainingColumn
+import typer
+
+from harness.experiment import Cell
+from harness.runner import Engine
+from harness.runner import Outcome
+from harness.runner import run
+from harness.store import Store
+
+
+console = Console()
+
+Jobs = Annotated[int | None, typer.Option(min=1, help="Processes; by default one per core.")]
+Output = Annotated[Path, typer.Option(file_okay=False, help="Directory of the results.")]
+
+
+def run_missing(
+    cells: Sequence[Cell], store: Store, n_jobs: int | None, engine: Engine | None = None
+) -> list[Outcome]:
+    """Run the cells that the store lacks, under a progress bar.
+
+    Args:
+        cells: What is wanted, in the order in which to run it.
+        store: What is there, and where new results go.
+        n_jobs: Number of processes, by default one per core.
+        engine: Where they run, by default on this machine.
+
+    Returns:
+        The cells that failed.
+    """
+    distinct = list({cell.key: cell for cell in cells}.values())  # Two labels may be one work.
+    with plain_warnings():
+        missing = store.missing(distinct)
+    if len(missing) < len(distinct):
+        n_there = len(distinct) - len(missing)
+        console.print(f"{n_there} of {len(distinct)} studies are there already.")
+    failures = []
+    n_processes = min(n_jobs or joblib.cpu_count(), max(1, len(missing)))
+    with progress_bar() as progress:
+        task = progress.add_task("studies", total=len(missing))
+        try:
+            for outcome in run(missing, store, n_jobs=n_processes, engine=engine):
+                if outcome.error is not None:
+                    failures.append(outcome)
+                progress.advance(task)
+        except KeyboardInterrupt:
+            progress.stop()
+            console.print("Stopped. Finished studies are kept: the same command goes on.")
+            raise
+    return failures
+
+
+@contextmanager
+def plain_warnings() -> Iterator[None]:
+    """Prints warnings as sentences, without the line of code that they come from."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for warning in caught:
+        console.print(str(warning.message), style="yellow")
+
+
+def progress_bar() -> Progress:
+    """A bar with the number of studies that are done and the time that is left."""
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=console,
+    )
+
+
+def command_line() -> str:
+    """The command as it was typed."""
+    return shlex.join(["zaps-harness", *sys.argv[1:]])
+
+
+def report_failures(failures: Sequence[Outcome], n_cells: int) -> None:
+    """Say what failed, and end with an error if anything did.
+
+    Raises:
+        typer.Exit: If there are failures.
+    """
+    if not failures:
+        return
+    for failure in failures[:3]:
+        console.print(f"\n[red]{_named(failure.cell)} failed:[/red]\n{failure.error}")
+    console.print(
+        f"[red]{len(failures)} of {n_cells} studies failed.[/red] The same command tries only "
+        "them again."
+    )
+    raise typer.Exit(1)
+
+
+def _named(cell: Cell) -> str:
+    return f"{cell.dataset}, {cell.sampler.label}, {cell.budget} evaluations, seed {cell.seed}"
+
+
+class clean_errors:
+    """Turns the library's ValueError into a message without a traceback."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, ValueError):
+            raise typer.BadParameter(str(error)) from error

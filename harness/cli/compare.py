@@ -1,0 +1,159 @@
+"""``zaps-harness list`` and ``compare``: run a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+import sys
+from typing import Annotated
+
+from rich.table import Table
+import typer
+
+from harness import benchmarks
+from harness import samplers
+from harness.benchmarks import TabularBenchmark
+from harness.cli.common import Jobs
+from harness.cli.common import Output
+from harness.cli.common import clean_errors
+from harness.cli.common import console
+from harness.cli.common import report_failures
+from harness.cli.common import run_missing
+from harness.cli.stored import show
+from harness.experiment import CellResult
+from harness.paper.experiments import COMPARED
+from harness.paper.results import published_studies
+from harness.readings import BenchmarkKey
+from harness.runner import make_cells
+from harness.store import Store
+
+
+SamplerNames = Annotated[
+    list[str],
+    typer.Option(
+        "--sampler",
+        "-s",
+        help="A name of [bold]zaps-harness list[/bold] or module:Class, with arguments if need "
+        'be: "optuna.samplers:TPESampler(multivariate=False)", and a label in front of it: '
+        '"uni=optuna.samplers:TPESampler(multivariate=False)". Repeatable.',
+    ),
+]
+
+
+def list_() -> None:
+    """Show the benchmarks, data sets, sources and samplers that have a name."""
+    table = Table("benchmark", "data sets", "source", "on this machine", title_justify="left")
+    for info in benchmarks.available():
+        for source, description in info.sources.items():
+            state = "no" if source not in info.present else "yes"
+            if source == info.default_source:
+                state += ", the default"
+            table.add_row(info.name, ", ".join(info.datasets), f"{source}: {description}", state)
+    console.print(table)
+    named = Table("sampler", "what it is")
+    for entry in samplers.available():
+        named.add_row(entry.name, entry.description)
+    named.add_row("module:Class", "any other Optuna sampler, with keyword arguments")
+    console.print(named)
+
+
+def compare(
+    benchmark: Annotated[str, typer.Option(help="Name of the benchmark.")] = "nasbench201",
+    dataset: Annotated[list[str], typer.Option(help="Name of a data set. Repeatable.")] = [
+        "cifar10"
+    ],
+    source: Annotated[
+        str | None, typer.Option(help="Source of the numbers; by default the best at hand.")
+    ] = None,
+    sampler: SamplerNames = ["zaps", "tpe", "random"],
+    budget: Annotated[list[int], typer.Option(min=1, help="Distinct evaluations. Repeatable.")] = [
+        200
+    ],
+    seeds: Annotated[int, typer.Option(min=1, help="Studies per sampler.")] = 10,
+    first_seed: Annotated[int, typer.Option(min=0, help="Seed of the first of them.")] = 0,
+    n_jobs: Jobs = None,
+    against_published: Annotated[
+        bool,
+        typer.Option(
+            "--against-published",
+            help="Add the committed results of the paper's samplers on these tables; they are not "
+            "run again.",
+        ),
+    ] = False,
+    output: Output = Path("zaps-results"),
+) -> None:
+    """Run what is missing of a comparison, print its tables, write its dashboard.
+
+    Every finished study is kept in the output directory: the same command again, or one with more
+    seeds or samplers, computes only what is not there.
+    """
+    _find_modules_here()
+    with clean_errors():
+        tables = [benchmarks.load(benchmark, name, source) for name in dict.fromkeys(dataset)]
+        specs = [samplers.make_spec(text) for text in dict.fromkeys(sampler)]
+        _refuse_equal_labels([spec.label for spec in specs])
+        budgets = sorted(set(budget))
+        _refuse_large_budgets(budgets, tables)
+        for spec in specs:
+            samplers.build(spec, tables[0], budget=min(budgets), seed=first_seed)
+    for table in tables:
+        console.print(f"{table.name} / {table.dataset}, source [bold]{table.source}[/bold]")
+        for note in table.notes:
+            console.print(f"  {note}", style="dim", highlight=False)
+    for spec in specs:
+        if not samplers.takes_seed(spec):
+            console.print(
+                f"[yellow]{spec.label} takes no seed: its studies cannot be repeated.[/yellow]"
+            )
+    store = Store(output)
+    cells = make_cells(tables, specs, range(first_seed, first_seed + seeds), budgets)
+    failures = run_missing(cells, store, n_jobs)
+    results = [result for cell in cells if (result := store.load(cell)) is not None]
+    if against_published:
+        with clean_errors():
+            results += _published(tables)
+    if results:
+        show(results, {_key(table): table for table in tables}, budgets, output)
+    report_failures(failures, len(cells))
+
+
+def _published(tables: Sequence[TabularBenchmark]) -> list[CellResult]:
+    """Committed studies on these tables, and a word on what they are."""
+    found = published_studies(tables, COMPARED)
+    seeds = {result.cell.seed for result in found}
+    console.print(
+        f"{len(found)} published studies of {len(seeds)} seeds."
+        if found
+        else "[yellow]There are no published studies on these tables: those of the paper ran on "
+        "the tables of ZAPS_DATA_DIR.[/yellow]"
+    )
+    return found
+
+
+def _key(table: TabularBenchmark) -> BenchmarkKey:
+    return (table.name, table.dataset, table.source)
+
+
+def _refuse_equal_labels(labels: Sequence[str]) -> None:
+    repeated = sorted({label for label in labels if labels.count(label) > 1})
+    if repeated:
+        raise ValueError(
+            f"Each sampler must have a label of its own, but {repeated} stand for several. Put a "
+            "label in front: my-name=module:Class."
+        )
+
+
+def _refuse_large_budgets(budgets: Sequence[int], tables: Sequence[TabularBenchmark]) -> None:
+    for table in tables:
+        if max(budgets) > len(table.values):
+            raise ValueError(
+                f"The budget must be at most the {len(table.values)} configurations of "
+                f"{table.name}, but got {max(budgets)}."
+            )
+
+
+def _find_modules_here() -> None:
+    """Let ``module:Class`` name a file of the working directory, as ``python -m`` would."""
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.append(here)

@@ -1,0 +1,131 @@
+"""``zaps-harness reproduce``: run the paper's experiments and say what holds."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+import typer
+
+from harness.cli.common import Jobs
+from harness.cli.common import Output
+from harness.cli.common import clean_errors
+from harness.cli.common import command_line
+from harness.cli.common import console
+from harness.cli.common import report_failures
+from harness.cli.common import run_missing
+from harness.paper import results as committed
+from harness.paper.claims import FAILS
+from harness.paper.claims import HOLDS
+from harness.paper.claims import UNTESTED
+from harness.paper.claims import Verdict
+from harness.paper.claims import judge
+from harness.paper.comparison import compare
+from harness.paper.comparison import rich_tables
+from harness.paper.evidence import Evidence
+from harness.paper.evidence import gather
+from harness.paper.experiments import BUDGETS
+from harness.paper.experiments import EXPERIMENTS
+from harness.paper.experiments import cells
+from harness.paper.experiments import tables_at_hand
+from harness.paper.page import headline
+from harness.paper.page import write_page
+from harness.runner import Engine
+from harness.store import Store
+
+
+class Part(StrEnum):
+    """What ``reproduce`` can run."""
+
+    main = "main"
+    beyond = "beyond"
+    proxies = "proxies"
+    ablation = "ablation"
+    fusion = "fusion"
+    nb101 = "nb101"
+    transfer = "transfer"
+    all = "all"
+
+
+def reproduce(
+    part: Annotated[Part, typer.Argument(help="The experiment.")] = Part.all,
+    seeds: Annotated[int, typer.Option(min=1, help="Seeds 0, 1, ... of each study.")] = 200,
+    n_jobs: Jobs = None,
+    engine: Annotated[
+        str, typer.Option(help="joblib: processes of this machine; dask: workers of a cluster.")
+    ] = "joblib",
+    scheduler: Annotated[
+        str | None,
+        typer.Option(help="Address of Dask's scheduler, e.g. tcp://host:8786; by default local."),
+    ] = None,
+    published: Annotated[
+        bool,
+        typer.Option("--published", help="Show the committed results; nothing is run."),
+    ] = False,
+    write: Annotated[
+        Path | None,
+        typer.Option(file_okay=False, help="Also write the results as compact parquet there."),
+    ] = None,
+    output: Output = Path("zaps-results"),
+) -> None:
+    """Run an experiment of the paper, compare its tables, check its claims, write paper.html.
+
+    Every finished study is kept in the output directory, and the page shows all experiments that
+    are there for these seeds: the same command again, or one with more seeds or another
+    experiment, computes only what is missing. Studies run in order of seeds, so that a part of
+    them says much.
+    """
+    if published:
+        with clean_errors():
+            _show(committed.read(), output)
+        return
+    tables, missing = tables_at_hand()
+    for reason in missing:
+        console.print(f"[yellow]Left out:[/yellow] {reason}", highlight=False)
+    store = Store(output)
+    with clean_errors():
+        chosen = [e for e in EXPERIMENTS if part in (Part.all, Part(e.name))]
+        wanted = cells(chosen, tables, seeds)
+        place = Engine(engine, scheduler)
+        failures = run_missing(wanted, store, n_jobs, place) if wanted else []
+    everything = cells(EXPERIMENTS, tables, seeds)
+    results = [result for cell in everything if (result := store.load(cell)) is not None]
+    evidence = gather(results, tables, BUDGETS)
+    with clean_errors():
+        _show(evidence, output)
+        if write is not None:
+            size = committed.write(evidence, results, write)
+            console.print(f"Results: [bold]{write}[/bold], {size:,} bytes")
+    report_failures(failures, len(wanted))
+
+
+def _show(evidence: Evidence, output: Path) -> None:
+    comparisons, verdicts = compare(evidence), judge(evidence)
+    for table in rich_tables(comparisons):
+        console.print(table)
+    console.print(_claims_table(verdicts))
+    console.print(headline(comparisons, verdicts))
+    output.mkdir(parents=True, exist_ok=True)
+    page = output / "paper.html"
+    write_page(evidence, comparisons, verdicts, page, command=command_line())
+    console.print(f"Page: [bold]{page}[/bold]")
+
+
+def _claims_table(verdicts: list[Verdict]) -> Table:
+    table = Table(
+        title=Text("Claims", style="bold"),
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1),
+    )
+    for header in ("section", "claim", "", "figures"):
+        table.add_column(header)
+    colors = {HOLDS: "green", FAILS: "red", UNTESTED: "dim"}
+    for verdict in verdicts:
+        status = Text(verdict.status, style=colors[verdict.status])
+        table.add_row(verdict.claim.section, verdict.claim.sentence, status, verdict.figures)
+    return table

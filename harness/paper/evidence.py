@@ -1,0 +1,181 @@
+"""What was measured: one row per study and budget, however it came here.
+
+Tables, figures and claims read this and nothing else, so that they are the same for studies that
+ran a moment ago and for the committed ones.
+
+Notations:
+    readings: frame with the columns of :data:`COLUMNS`, a study at a budget a row.
+    spearman: signed rank correlations of the objective and the proxies of a data set, a square
+        frame whose first row and column are the objective.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from harness.benchmarks import TabularBenchmark
+from harness.experiment import CellResult
+from harness.metrics import summarize
+from harness.paper.published import PLACES
+from harness.paper.published import Place
+from harness.paper.schemes import scheme_readings
+from harness.readings import BenchmarkKey
+from harness.report import provenance
+from harness.report.heatmaps import OBJECTIVE
+from harness.report.provenance import Fact
+from optuna_zaps.selection import spearman
+
+
+Floats = npt.NDArray[np.float64]
+
+COLUMNS = (
+    "benchmark",
+    "dataset",
+    "source",
+    "sampler",
+    "budget",
+    "seed",
+    "precision",
+    "regret",
+    "best_value",
+    "found_optimum",
+    "repeat_share",
+    "cpu_seconds",
+    "spearman",
+)
+
+
+_FLOATS = ("repeat_share", "cpu_seconds", "spearman")  # what a scheme does not have
+
+
+class NotMeasured(Exception):
+    """A number that the evidence does not hold."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Everything that was measured.
+
+    Attributes:
+        readings: See the module's notations.
+        spearman: Rank correlations by place.
+        sizes: Number of configurations by place.
+        facts: Where the numbers come from, by what they describe.
+    """
+
+    readings: pd.DataFrame
+    spearman: Mapping[Place, pd.DataFrame] = field(default_factory=dict)
+    sizes: Mapping[Place, int] = field(default_factory=dict)
+    facts: Mapping[str, Sequence[Fact]] = field(default_factory=dict)
+
+    def sample(self, place: Place, budget: int, row: str, metric: str = "precision") -> Floats:
+        """One number per seed, in order of seeds.
+
+        Raises:
+            NotMeasured: If there is none.
+        """
+        found = self._samples.get((*place, budget, row))
+        values = np.empty(0) if found is None else found[metric].to_numpy(np.float64)
+        values = values[~np.isnan(values)]
+        if not values.size:
+            raise NotMeasured(f"{row} at B = {budget} on {PLACES[place]} was not measured")
+        return values
+
+    def mean(self, place: Place, budget: int, row: str, metric: str = "precision") -> float:
+        """Mean of :meth:`sample`."""
+        return float(self.sample(place, budget, row, metric).mean())
+
+    def std(self, place: Place, budget: int, row: str, metric: str = "precision") -> float:
+        """Standard deviation of :meth:`sample`, of two seeds at least.
+
+        Raises:
+            NotMeasured: If there are fewer.
+        """
+        values = self.sample(place, budget, row, metric)
+        if values.size < 2:
+            raise NotMeasured(f"{row} on {PLACES[place]} has one seed only")
+        return float(values.std(ddof=1))
+
+    def correlations(self, place: Place) -> pd.DataFrame:
+        """Rank correlations of a place.
+
+        Raises:
+            NotMeasured: If its proxies are not known.
+        """
+        if place not in self.spearman:
+            raise NotMeasured(f"the proxies of {PLACES[place]} are not at hand")
+        return self.spearman[place]
+
+    def size(self, place: Place) -> int:
+        """Number of configurations of a place.
+
+        Raises:
+            NotMeasured: If it is not known.
+        """
+        if place not in self.sizes:
+            raise NotMeasured(f"the table of {PLACES[place]} is not at hand")
+        return self.sizes[place]
+
+    def budgets(self, place: Place, row: str) -> list[int]:
+        """Budgets at which a row was measured, in increasing order."""
+        return sorted(key[2] for key in self._samples if (key[0], key[1], key[3]) == (*place, row))
+
+    @cached_property
+    def _samples(self) -> dict[tuple[Any, ...], pd.DataFrame]:
+        groups = self.readings.sort_values("seed", kind="stable").groupby(
+            ["benchmark", "dataset", "budget", "sampler"], sort=False
+        )
+        return {tuple(key): frame for key, frame in groups}
+
+
+def gather(
+    results: Sequence[CellResult],
+    tables: Sequence[TabularBenchmark],
+    budgets: Sequence[int],
+) -> Evidence:
+    """Evidence of finished studies, and of the proxy-only schemes on their tables.
+
+    Args:
+        results: Finished studies.
+        tables: The benchmarks at hand.
+        budgets: Budgets to read the studies off at.
+
+    Returns:
+        The evidence.
+    """
+    by_key: dict[BenchmarkKey, TabularBenchmark] = {
+        (table.name, table.dataset, table.source): table for table in tables
+    }
+    frames = [
+        summarize(results, by_key, budgets) if results else pd.DataFrame(),
+        *(scheme_readings(table, budgets) for table in tables),
+    ]
+    full = [frame.reindex(columns=list(COLUMNS)) for frame in frames if len(frame)]
+    readings = pd.concat(
+        [frame.astype(dict.fromkeys(_FLOATS, np.float64)) for frame in full], ignore_index=True
+    )
+    return Evidence(
+        readings,
+        {(table.name, table.dataset): _spearman(table) for table in tables},
+        {(table.name, table.dataset): len(table.values) for table in tables},
+        {
+            "Studies": provenance.run_facts(results),
+            "Samplers": provenance.sampler_facts(results),
+            "Tables": provenance.benchmark_facts(tables),
+        },
+    )
+
+
+def _spearman(table: TabularBenchmark) -> pd.DataFrame:
+    names = [OBJECTIVE, *map(str, table.proxies.columns)]
+    matrix = spearman(np.column_stack([table.values, table.proxies.to_numpy(np.float64)]))
+    return pd.DataFrame(matrix, index=names, columns=names)

@@ -1,0 +1,134 @@
+"""The figures of Section 4: ours as lines with bands, theirs as open markers.
+
+Regret is drawn as the geometric mean over seeds, floored at 1e-5, as in the paper; its tables have
+arithmetic means, which are therefore not drawn over it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import plotly.graph_objects as go
+
+from harness.metrics import REGRET_FLOOR
+from harness.metrics import geometric_mean
+from harness.paper.evidence import Evidence
+from harness.paper.published import Place
+from harness.paper.published import published
+from harness.report.figures import add_band
+from harness.report.figures import base_figure
+from harness.report.figures import log_regret_axis
+from harness.report.heatmaps import OBJECTIVE
+from harness.report.heatmaps import correlations_figure
+from harness.report.palette import SamplerStyle
+from harness.report.palette import sampler_styles
+
+
+_TITLES = {
+    "precision": "true top 100 found (%)",
+    "regret": "regret (%)",
+    "spearman": "rank correlation with the truth",
+}
+_HOVER = {"precision": "%{y:.1f} %", "regret": "%{y:.3~g} %", "spearman": "%{y:.3f}"}
+
+Line = tuple[str, Place, str]
+"""Name of a line, and the place and the row that it shows."""
+
+
+def rows_of(place: Place, rows: Sequence[str]) -> list[Line]:
+    """Lines of several rows at one place."""
+    return [(row, place, row) for row in rows]
+
+
+def budget_figure(
+    evidence: Evidence, lines: Sequence[Line], metric: str, *, logarithmic: bool = True
+) -> go.Figure:
+    """A metric against the budget.
+
+    Args:
+        evidence: What was measured; a line that was not is left out.
+        lines: What to draw.
+        metric: ``"precision"``, ``"regret"`` or ``"spearman"``.
+        logarithmic: Whether regret is drawn on a logarithmic axis, as a geometric mean.
+
+    Returns:
+        The figure, without traces if nothing was measured.
+    """
+    figure = base_figure(_TITLES[metric], x_title="budget B (distinct evaluations)")
+    styles = sampler_styles(name for name, _, _ in lines)
+    geometric = metric == "regret" and logarithmic
+    for name, place, row in lines:
+        curves = _curves(evidence, place, row, metric)
+        if curves is None:
+            continue
+        budgets, values = curves
+        center = geometric_mean(values) if geometric else values.mean(axis=0)
+        if geometric:
+            values = np.maximum(values, REGRET_FLOOR)
+        style = styles[name]
+        add_band(figure, style, budgets, values, center=center, hover=_HOVER[metric])
+        figure.data[-1].update(mode="lines+markers", marker={"symbol": style.symbol, "size": 6})
+        if metric == "precision":
+            _add_published(figure, style, place, row)
+    if geometric:
+        log_regret_axis(figure)
+    elif metric != "spearman":
+        figure.update_yaxes(rangemode="tozero")
+    return figure
+
+
+def proxies_figure(evidence: Evidence, place: Place) -> go.Figure:
+    """Absolute rank correlations, the objective first and then the proxies by relevance."""
+    matrix = evidence.correlations(place).abs()
+    order = matrix[OBJECTIVE].drop(OBJECTIVE).sort_values(ascending=False, kind="stable").index
+    names = [OBJECTIVE, *order]
+    return correlations_figure(matrix.loc[names, names])
+
+
+def _curves(
+    evidence: Evidence, place: Place, row: str, metric: str
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]] | None:
+    """Budgets, and one row per seed that has a value at each of them."""
+    readings = evidence.readings
+    mine = readings[
+        (readings["benchmark"] == place[0])
+        & (readings["dataset"] == place[1])
+        & (readings["sampler"] == row)
+    ]
+    table = mine.pivot_table(index="seed", columns="budget", values=metric, aggfunc="first")
+    table = table.dropna()
+    if table.empty:
+        return None
+    return table.columns.to_numpy(np.intp), table.to_numpy(np.float64)
+
+
+def _add_published(figure: go.Figure, style: SamplerStyle, place: Place, row: str) -> None:
+    """The paper's means of a row, each once, with its standard deviation where it is printed."""
+    cells = {
+        cell.budget: cell
+        for cell in published()
+        if (cell.place, cell.row, cell.metric) == (place, row, "precision")
+    }
+    if not cells:
+        return
+    stds = [cell.std for cell in cells.values()]
+    figure.add_trace(
+        go.Scatter(
+            x=list(cells),
+            y=[cell.mean for cell in cells.values()],
+            text=[f" ± {std}" if std is not None else "" for std in stds],
+            mode="markers",
+            name=f"{style.name}, paper",
+            legendgroup=style.name,
+            showlegend=False,
+            marker={
+                "symbol": "circle-open",
+                "size": 11,
+                "color": style.color,
+                "line": {"width": 2},
+            },
+            hovertemplate=f"{style.name}, paper: %{{y}} %%{{text}}<extra></extra>",
+        )
+    )

@@ -1,0 +1,235 @@
+"""``paper.html``: every figure, table and claim of Section 4 on one self-contained page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import plotly.graph_objects as go
+
+from harness.paper import experiments
+from harness.paper import published as paper
+from harness.paper.claims import FAILS
+from harness.paper.claims import HOLDS
+from harness.paper.claims import UNTESTED
+from harness.paper.claims import Verdict
+from harness.paper.comparison import Comparison
+from harness.paper.comparison import place_text
+from harness.paper.comparison import tables
+from harness.paper.evidence import Evidence
+from harness.paper.evidence import NotMeasured
+from harness.paper.figures import Line
+from harness.paper.figures import budget_figure
+from harness.paper.figures import proxies_figure
+from harness.paper.figures import rows_of
+from harness.paper.published import PLACES
+from harness.paper.published import Place
+from harness.report import embed
+from harness.report.palette import SCALES
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A figure with its text.
+
+    Attributes:
+        name: Identifier.
+        title: Heading.
+        sentence: How to read it.
+        build: Function of the evidence.
+    """
+
+    name: str
+    title: str
+    sentence: str
+    build: Callable[[Evidence], go.Figure]
+
+
+@dataclass(frozen=True)
+class Section:
+    """Figures that belong together.
+
+    Attributes:
+        title: Heading.
+        sentence: What it is about.
+        panels: Its figures.
+    """
+
+    title: str
+    sentence: str
+    panels: tuple[Panel, ...]
+
+
+_BOTH = (paper.CIFAR10, paper.CIFAR100)
+_BANDS = "Mean over seeds; the band holds the middle half of them."
+_OPEN = "Open circles: the paper's mean."
+_GEOMETRIC = "Geometric mean over seeds, floored at 0.00001 %; the band holds the middle half."
+
+
+def _alone(metric: str) -> Callable[[Evidence], go.Figure]:
+    lines: list[Line] = [(f"ZAPS on {PLACES[place]}", place, paper.ZAPS) for place in _BOTH]
+    return partial(budget_figure, lines=lines, metric=metric)
+
+
+def _compared(title: str, place: Place, rows: Sequence[str], metric: str = "precision") -> Panel:
+    return Panel(
+        "-".join((title, metric, *place)).lower().replace(" ", "-"),
+        f"{title}: {PLACES[place]}",
+        _GEOMETRIC if metric == "regret" else f"{_BANDS} {_OPEN}",
+        partial(budget_figure, lines=rows_of(place, rows), metric=metric),
+    )
+
+
+SECTIONS = (
+    Section(
+        "Proxies",
+        "Which proxies say the same (Figure 2 of the paper).",
+        (
+            Panel(
+                "proxies",
+                "Rank correlation of the proxies, CIFAR-10",
+                "Absolute Spearman correlation of each proxy with the accuracy (first row) and "
+                "with each other; the most relevant first, the order in which ProxyFit looks.",
+                partial(proxies_figure, place=paper.CIFAR10),
+            ),
+        ),
+    ),
+    Section(
+        "Main comparison",
+        "ZAPS with the paper's schedule against the paper's baselines; every budget of ZAPS is a "
+        "study of its own, any other sampler is one study that is read off.",
+        tuple(
+            _compared(title, place, experiments.rows_of("main"), metric)
+            for title, metric in (("P@100", "precision"), ("Regret", "regret"))
+            for place in _BOTH
+        ),
+    ),
+    Section(
+        "Beyond the paper",
+        "What the paper lacks: the anytime profile of ZAPS, Optuna's own TPE, and two methods "
+        "that listen to proxies.",
+        tuple(_compared("Others", place, experiments.rows_of("beyond")) for place in _BOTH),
+    ),
+    Section(
+        "Convergence and ranking quality",
+        "ZAPS alone. The last figure says how well its final surrogate orders the whole space.",
+        (
+            Panel("convergence", "P@100 of ZAPS", _BANDS, _alone("precision")),
+            Panel("convergence-regret", "Regret of ZAPS", _GEOMETRIC, _alone("regret")),
+            Panel(
+                "spearman",
+                "Rank correlation of the final surrogate",
+                f"Spearman, over all configurations. {_BANDS}",
+                _alone("spearman"),
+            ),
+        ),
+    ),
+    Section(
+        "Component ablation",
+        "The start with all proxies instead of ProxyFit's, and a uniform start.",
+        tuple(_compared("Start", place, experiments.rows_of("ablation")) for place in _BOTH),
+    ),
+    Section(
+        "Fusion ablation",
+        "The surrogate without topology, and without proxies.",
+        (
+            *(_compared("Features", place, experiments.rows_of("fusion")) for place in _BOTH),
+            *(
+                Panel(
+                    f"fusion-regret-{place[1]}",
+                    f"Regret by features: {PLACES[place]}",
+                    f"On a linear scale. {_BANDS}",
+                    partial(
+                        budget_figure,
+                        lines=rows_of(place, experiments.rows_of("fusion")),
+                        metric="regret",
+                        logarithmic=False,
+                    ),
+                )
+                for place in _BOTH
+            ),
+        ),
+    ),
+    Section(
+        "NAS-Bench-101",
+        "The second search space, of graphs that differ in size.",
+        tuple(
+            _compared(title, paper.NASBENCH101, experiments.rows_of("nb101"), metric)
+            for title, metric in (("P@100", "precision"), ("Regret", "regret"))
+        ),
+    ),
+    Section(
+        "Transfer",
+        "The proxies that ProxyFit selects on CIFAR-10, against those it selects on the target.",
+        tuple(
+            _compared("Transfer", place, experiments.rows_of("transfer"))
+            for place in (paper.CIFAR100, paper.IMAGENET16, paper.NASBENCH101)
+        ),
+    ),
+)
+
+
+def write_page(
+    evidence: Evidence,
+    comparisons: Sequence[Comparison],
+    verdicts: Sequence[Verdict],
+    path: Path,
+    *,
+    command: str = "",
+) -> None:
+    """Write the page.
+
+    Args:
+        evidence: What was measured.
+        comparisons: The cells of the paper's tables beside ours.
+        verdicts: The claims with what became of them.
+        path: File to write.
+        command: Command line that made the page.
+    """
+    figures = {
+        panel.name: embed.plain(figure)
+        for section in SECTIONS
+        for panel in section.panels
+        if (figure := _figure(panel, evidence)) is not None
+    }
+    html = embed.render(
+        "paper.html.jinja",
+        script="paper.js",
+        data={"figures": figures, "scales": SCALES},
+        headline=headline(comparisons, verdicts),
+        sections=[
+            (section, [panel for panel in section.panels if panel.name in figures])
+            for section in SECTIONS
+        ],
+        tables=list(tables(comparisons)),
+        place_text=place_text,
+        verdicts=verdicts,
+        counts=Counter(verdict.status for verdict in verdicts),
+        marks={HOLDS: "good", FAILS: "bad", UNTESTED: "open"},
+        facts={title: facts for title, facts in evidence.facts.items() if facts},
+        command=command,
+    )
+    path.write_text(html, encoding="utf-8")
+
+
+def headline(comparisons: Sequence[Comparison], verdicts: Sequence[Verdict]) -> str:
+    """What became of the paper, in a sentence."""
+    told = [comparison.inside for comparison in comparisons if comparison.inside is not None]
+    counts = Counter(verdict.status for verdict in verdicts)
+    return (
+        f"{counts[HOLDS]} of {counts[HOLDS] + counts[FAILS]} claims that can be tested hold; "
+        f"{sum(told)} of {len(told)} table cells lie inside what the seeds can tell."
+    )
+
+
+def _figure(panel: Panel, evidence: Evidence) -> go.Figure | None:
+    """The panel's figure, ``None`` if nothing of it was measured."""
+    try:
+        figure = panel.build(evidence)
+    except NotMeasured:
+        return None
+    return figure if figure.data else None

@@ -1,0 +1,275 @@
+"""The committed results: what anyone can read tables, figures and claims from without a run.
+
+Two files, at most 3 MB together. ``readings.parquet`` has one row per study and budget with its
+metrics, and in its metadata where the numbers come from. ``cells.parquet`` has one row per study
+of the first seeds, with the rows of the table that it evaluated, in order: what the metrics can be
+recomputed from, and what a new sampler is compared with.
+
+Notations:
+    evaluated: rows of the table, each once, in order of evaluation; all tables have fewer than
+        2^16 rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import asdict
+from dataclasses import replace
+from importlib.resources import files
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from harness.benchmarks import TabularBenchmark
+from harness.experiment import Cell
+from harness.experiment import CellResult
+from harness.experiment import SamplerSpec
+from harness.paper.evidence import Evidence
+from harness.report.provenance import Fact
+
+
+MAX_BYTES = 3_000_000
+RAW_SEEDS = 30
+"""Seeds whose evaluated rows are kept: of all seeds they would need four times the space."""
+
+READINGS = "readings.parquet"
+CELLS = "cells.parquet"
+
+_METADATA = b"harness.paper"
+_INTEGERS = {"budget": np.uint16, "seed": np.uint16}
+_FLOATS = ("precision", "regret", "best_value", "repeat_share", "cpu_seconds", "spearman")
+_DIGITS = 5  # significant ones, more than any table shows
+
+
+def committed() -> Path:
+    """Directory of the results that come with the harness."""
+    return Path(str(files("harness.paper"))) / "results"
+
+
+def write(
+    evidence: Evidence,
+    results: Sequence[CellResult],
+    directory: Path,
+    *,
+    raw_seeds: int = RAW_SEEDS,
+) -> int:
+    """Write both files.
+
+    Args:
+        evidence: All readings, their correlations and facts.
+        results: The studies behind them.
+        directory: Where to; made if it is not there.
+        raw_seeds: Number of first seeds whose evaluated rows are kept.
+
+    Returns:
+        Size of both files in bytes.
+
+    Raises:
+        ValueError: If they would be larger than 3 MB. Nothing is written then.
+    """
+    kept = [result for result in results if result.cell.seed < raw_seeds]
+    contents = {
+        READINGS: _parquet(_readings_table(evidence)),
+        CELLS: _parquet(_cells_table(kept)),
+    }
+    size = sum(map(len, contents.values()))
+    if size > MAX_BYTES:
+        raise ValueError(
+            f"The committed results must have at most {MAX_BYTES:,} bytes, but have {size:,}. "
+            f"Keep the evaluated rows of fewer than {raw_seeds} seeds."
+        )
+    directory.mkdir(parents=True, exist_ok=True)
+    for name, content in contents.items():
+        (directory / name).write_bytes(content)
+    return size
+
+
+def read(directory: Path | None = None) -> Evidence:
+    """The evidence of a directory, by default the committed one.
+
+    Raises:
+        ValueError: If the directory has no results.
+    """
+    table = _read(directory, READINGS)
+    content = json.loads(table.schema.metadata[_METADATA])
+    readings = table.to_pandas()
+    for name in ("benchmark", "dataset", "source", "sampler"):
+        readings[name] = readings[name].astype(object)
+    readings = readings.astype({name: np.int64 for name in _INTEGERS})
+    places = {tuple(place.split("/")): place for place in content["sizes"]}
+    return Evidence(
+        readings.astype(dict.fromkeys(_FLOATS, np.float64)),
+        {
+            (benchmark, dataset): pd.DataFrame(
+                matrix["values"], index=matrix["names"], columns=matrix["names"]
+            )
+            for (benchmark, dataset), place in places.items()
+            if (matrix := content["spearman"].get(place))
+        },
+        {
+            (benchmark, dataset): content["sizes"][place]
+            for (benchmark, dataset), place in places.items()
+        },
+        {title: [Fact(**fact) for fact in facts] for title, facts in content["facts"].items()},
+    )
+
+
+def read_cells(directory: Path | None = None) -> list[CellResult]:
+    """The studies whose evaluated rows are kept.
+
+    Repeated proposals are not kept, and the CPU time of a study is spread evenly over its
+    evaluations.
+
+    Raises:
+        ValueError: If the directory has no results.
+    """
+    return [_cell_result(row) for row in _read(directory, CELLS).to_pylist()]
+
+
+def published_studies(
+    benchmarks: Sequence[TabularBenchmark], labels: Sequence[str], directory: Path | None = None
+) -> list[CellResult]:
+    """Committed studies on these very tables, labelled as published, to compare others with.
+
+    Args:
+        benchmarks: Tables of a comparison.
+        labels: Rows of the paper's tables that are wanted.
+        directory: By default that of the committed results.
+
+    Returns:
+        Results under the label ``"... (published)"``.
+    """
+    wanted = {(table.name, table.dataset, table.fingerprint) for table in benchmarks}
+    return [
+        _relabelled(result, f"{result.cell.sampler.label} (published)")
+        for result in read_cells(directory)
+        if result.cell.sampler.label in labels
+        and (result.cell.benchmark, result.cell.dataset, result.cell.benchmark_fingerprint)
+        in wanted
+    ]
+
+
+def _relabelled(result: CellResult, label: str) -> CellResult:
+    cell = result.cell
+    return replace(result, cell=replace(cell, sampler=replace(cell.sampler, label=label)))
+
+
+def _readings_table(evidence: Evidence) -> pa.Table:
+    frame = evidence.readings.sort_values(
+        ["benchmark", "dataset", "sampler", "budget", "seed"], kind="stable"
+    ).astype(_INTEGERS)
+    for name in _FLOATS:
+        frame[name] = _rounded(frame[name].to_numpy(np.float64)).astype(np.float32)
+    frame["found_optimum"] = frame["found_optimum"].astype(bool)
+    content = {
+        "facts": {
+            title: [asdict(fact) for fact in facts] for title, facts in evidence.facts.items()
+        },
+        "sizes": {"/".join(place): size for place, size in evidence.sizes.items()},
+        "spearman": {
+            "/".join(place): {
+                "names": list(matrix.columns),
+                "values": matrix.to_numpy().round(_DIGITS).tolist(),
+            }
+            for place, matrix in evidence.spearman.items()
+        },
+    }
+    return _with_metadata(pa.Table.from_pandas(frame, preserve_index=False), content)
+
+
+def _cells_table(results: Sequence[CellResult]) -> pa.Table:
+    columns: dict[str, list[Any]] = {field.name: [] for field in _CELL_SCHEMA}
+    for result in results:
+        cell = result.cell
+        row = {
+            "benchmark": cell.benchmark,
+            "dataset": cell.dataset,
+            "source": cell.source,
+            "fingerprint": cell.benchmark_fingerprint,
+            "sampler": cell.sampler.label,
+            "target": cell.sampler.target,
+            "arguments": json.dumps(dict(cell.sampler.arguments), sort_keys=True),
+            "code": cell.sampler.fingerprint,
+            "seed": cell.seed,
+            "budget": cell.budget,
+            "cpu_seconds": sum(result.ask_seconds) + sum(result.tell_seconds),
+            "spearman": result.spearman,
+            "finished": str(result.provenance.get("finished", "")),
+            "evaluated": np.asarray(result.evaluated, dtype=np.uint16),
+        }
+        for name, value in row.items():
+            columns[name].append(value)
+    return pa.table(columns, schema=_CELL_SCHEMA)
+
+
+_CELL_SCHEMA = pa.schema(
+    [
+        *((name, pa.string()) for name in ("benchmark", "dataset", "source", "fingerprint")),
+        *((name, pa.string()) for name in ("sampler", "target", "arguments", "code")),
+        ("seed", pa.uint16()),
+        ("budget", pa.uint16()),
+        ("cpu_seconds", pa.float32()),
+        ("spearman", pa.float32()),
+        ("finished", pa.string()),
+        ("evaluated", pa.list_(pa.uint16())),
+    ]
+)
+
+
+def _cell_result(row: Mapping[str, Any]) -> CellResult:
+    n_evaluated = len(row["evaluated"])
+    return CellResult(
+        cell=Cell(
+            benchmark=row["benchmark"],
+            dataset=row["dataset"],
+            source=row["source"],
+            benchmark_fingerprint=row["fingerprint"],
+            sampler=SamplerSpec(
+                row["sampler"], row["target"], json.loads(row["arguments"]), row["code"]
+            ),
+            seed=row["seed"],
+            budget=row["budget"],
+        ),
+        asked=tuple(row["evaluated"]),
+        ask_seconds=(row["cpu_seconds"] / n_evaluated,) * n_evaluated,
+        tell_seconds=(0.0,) * n_evaluated,
+        user_attrs=({},) * n_evaluated,
+        provenance={"finished": row["finished"]},
+        spearman=row["spearman"],
+    )
+
+
+def _with_metadata(table: pa.Table, content: Mapping[str, Any]) -> pa.Table:
+    encoded = json.dumps(content, ensure_ascii=False).encode()
+    return table.replace_schema_metadata({**(table.schema.metadata or {}), _METADATA: encoded})
+
+
+def _parquet(table: pa.Table) -> bytes:
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer, compression="zstd", compression_level=19)
+    return buffer.getvalue()
+
+
+def _read(directory: Path | None, name: str) -> pa.Table:
+    path = (directory or committed()) / name
+    if not path.is_file():
+        raise ValueError(
+            f"{path.parent} must hold committed results, but has no {name}. Write them from a "
+            "results directory: zaps-harness reproduce --write DIRECTORY"
+        )
+    return pq.read_table(path)
+
+
+def _rounded(values: np.ndarray[Any, np.dtype[np.float64]]) -> Any:
+    """To a few significant digits, which compress better."""
+    with np.errstate(divide="ignore"):
+        magnitude = np.floor(np.log10(np.abs(values)))
+    factor = 10.0 ** (_DIGITS - 1 - np.where(np.isfinite(magnitude), magnitude, 0.0))
+    return np.round(values * factor) / factor

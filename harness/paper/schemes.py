@@ -1,0 +1,52 @@
+"""The proxy-only schemes of Section 4.5: each evaluates the top of its ranking (Table 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from harness import rankings
+from harness.benchmarks import TabularBenchmark
+from harness.metrics import N_TOP
+from harness.metrics import best_curve
+from harness.metrics import precision_curve
+from harness.metrics import regret_curve
+
+
+def scheme_readings(table: TabularBenchmark, budgets: Sequence[int]) -> pd.DataFrame:
+    """What each scheme finds on a table that has its proxies.
+
+    Args:
+        table: The benchmark.
+        budgets: Distinct evaluations.
+
+    Returns:
+        A row per scheme and budget, with columns of :func:`harness.metrics.summarize`; a scheme
+        has no seed but 0. No row of a scheme where a proxy that it needs is missing.
+    """
+    top, longest = table.top(N_TOP), max(budgets)
+    rows = []
+    for scheme in rankings.SCHEMES:
+        if not scheme.applies_to(table):
+            continue
+        evaluated = scheme.rank(table)[:longest].tolist()
+        precision = precision_curve(evaluated, top, longest)
+        regret = regret_curve(evaluated, table.values, longest)
+        best = best_curve(evaluated, table.values, longest)
+        rows += [
+            {
+                "benchmark": table.name,
+                "dataset": table.dataset,
+                "source": table.source,
+                "sampler": scheme.name,
+                "budget": budget,
+                "seed": 0,
+                "precision": precision[budget - 1],
+                "regret": regret[budget - 1],
+                "best_value": best[budget - 1],
+                "found_optimum": regret[budget - 1] == 0.0,
+            }
+            for budget in budgets
+        ]
+    return pd.DataFrame(rows)

@@ -1,0 +1,141 @@
+"""The path encoding of cells (White, Neiswanger and Savani, 2021: BANANAS, Section 3).
+
+A cell is described by which paths from its input to its output it has, a path being the
+operations that it passes. Of the many possible paths the long ones are rare, so the encoding is
+cut off after the short ones.
+
+Notations:
+    codes: int array of shape (n, n_parameters), configurations.
+    encoding: float32 array of shape (n, n_paths), 1 where a cell has a path. Paths are in order
+        of their length, and of equal ones in the order of their operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Sequence
+import re
+
+import numpy as np
+import numpy.typing as npt
+
+from harness.samplers.space import Configuration
+from harness.samplers.space import Space
+
+
+Encoder = Callable[[Space, Sequence[Configuration]], npt.NDArray[np.float32]]
+
+EDGE_PATHS_MAX_LENGTH = 2
+"""Edges of the longest path that counts where operations are on edges: 30 of 155 paths."""
+VERTEX_PATHS_MAX_LENGTH = 3
+"""Operations of the longest path that counts where they are on vertices: 40 of 364 paths."""
+
+_EDGE = re.compile(r"edge_(\d+)_(\d+)")
+_OPERATION = re.compile(r"op_(\d+)_(.+)")
+_FIXED_OPERATIONS = ("input", "output")
+
+
+def edge_paths(space: Space, configurations: Sequence[Configuration]) -> npt.NDArray[np.float32]:
+    """Paths of cells with an operation on each edge, such as those of NAS-Bench-201.
+
+    Args:
+        space: Parameters ``edge_i_j``, each with the same operations. ``none`` is one of them, as
+            in the source.
+        configurations: The n cells.
+
+    Returns:
+        Array of shape (n, K + K^2) for K operations. All paths of one length share its columns.
+
+    Raises:
+        ValueError: If the parameters are others.
+    """
+    edges = _edges(space)
+    n_operations = space.sizes[0]
+    if len(edges) != len(space.names) or set(space.sizes) != {n_operations}:
+        raise ValueError(
+            "The path encoding of edges needs parameters named edge_0_1, ... with the same "
+            f"operations, but got {dict(zip(space.names, space.sizes, strict=True))}."
+        )
+    last = max(target for _, target in edges)
+    codes = np.asarray(configurations, dtype=np.intp).reshape(-1, len(edges))
+    widths = [n_operations**length for length in range(1, EDGE_PATHS_MAX_LENGTH + 1)]
+    encoding = np.zeros((len(codes), sum(widths)), dtype=np.float32)
+    for path in _routes(list(edges), 0, last):
+        if len(path) > EDGE_PATHS_MAX_LENGTH:
+            continue
+        columns = np.full(len(codes), sum(widths[: len(path) - 1]))
+        for place, edge in enumerate(reversed(path)):
+            columns += codes[:, edges[edge]] * n_operations**place
+        encoding[np.arange(len(codes)), columns] = 1.0
+    return encoding
+
+
+def vertex_paths(space: Space, configurations: Sequence[Configuration]) -> npt.NDArray[np.float32]:
+    """Paths of cells with an operation on each vertex, such as those of NAS-Bench-101.
+
+    Args:
+        space: Parameters ``edge_i_j`` and ``op_i_name``, bits; input and output, which every path
+            has, are the operations of these names.
+        configurations: The n cells.
+
+    Returns:
+        Array of shape (n, 1 + K + K^2 + K^3) for K operations; the first column is the path
+        without any.
+
+    Raises:
+        ValueError: If the parameters are others.
+    """
+    edges = _edges(space)
+    operations: dict[int, dict[str, int]] = {}
+    for position, name in enumerate(space.names):
+        if match := _OPERATION.fullmatch(name):
+            operations.setdefault(int(match[1]), {})[match[2]] = position
+    n_bits = len(edges) + sum(map(len, operations.values()))
+    if not edges or n_bits != len(space.names) or set(space.choices.values()) != {(0, 1)}:
+        raise ValueError(
+            "The path encoding of vertices needs bits named edge_0_1, ... and op_0_input, ..., "
+            f"but got {list(space.names)}."
+        )
+    last = max(target for _, target in edges)
+    kinds = [name for name in operations[0] if name not in _FIXED_OPERATIONS]
+    widths = [len(kinds) ** length for length in range(VERTEX_PATHS_MAX_LENGTH + 1)]
+    encoding = np.zeros((len(configurations), sum(widths)), dtype=np.float32)
+    for row, configuration in enumerate(configurations):
+        present = [edge for edge, position in edges.items() if configuration[position]]
+        kind_of = {
+            vertex: kind
+            for vertex, positions in operations.items()
+            for kind, name in enumerate(kinds)
+            if configuration[positions[name]]
+        }
+        for path in _routes(present, 0, last):
+            passed = [kind_of.get(target) for _, target in path[:-1]]
+            if len(passed) <= VERTEX_PATHS_MAX_LENGTH and None not in passed:
+                column = sum(widths[: len(passed)])
+                for place, kind in enumerate(reversed(passed)):
+                    column += (kind or 0) * len(kinds) ** place
+                encoding[row, column] = 1.0
+    return encoding
+
+
+def _edges(space: Space) -> dict[tuple[int, int], int]:
+    """Position of the parameter of each edge."""
+    return {
+        (int(match[1]), int(match[2])): position
+        for position, name in enumerate(space.names)
+        if (match := _EDGE.fullmatch(name))
+    }
+
+
+def _routes(
+    edges: Sequence[tuple[int, int]], start: int, end: int
+) -> Iterator[tuple[tuple[int, int], ...]]:
+    """All ways from one vertex to another along edges that lead to later vertices."""
+    if start == end:
+        yield ()
+        return
+    for edge in edges:
+        if edge[0] == start:
+            for rest in _routes(edges, edge[1], end):
+                yield (edge, *rest)

@@ -1,0 +1,105 @@
+"""The Suite-Zero BANANAS (Krishnakumar et al., 2022): gradient-boosted trees on proxies.
+
+NAS-Bench-Suite-Zero was the first to feed all thirteen zero-cost proxies and the encoding to one
+surrogate, in place of the networks of BANANAS; its candidates are random configurations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import math
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from harness.samplers.rounds import RoundSampler
+from harness.samplers.rounds import thompson_order
+from harness.samplers.space import Configuration
+from harness.samplers.space import SearchSpace
+from harness.samplers.space import Space
+from optuna_zaps.proxies import split_table
+
+
+class SuiteZeroBANANASSampler(RoundSampler):
+    """Trees on proxies and one-hot parameters choose ten of a hundred random configurations.
+
+    Args:
+        proxies: Frame with a configuration per row: its columns (or index levels) named like
+            parameters, and its proxies. Its rows are the configurations that exist.
+        search_space: See :class:`~harness.samplers.base.CategoricalSampler`; by default the
+            columns that are not numeric.
+        n_startup_trials: Random configurations before the first round.
+        batch_size: Evaluations of a round.
+        n_candidates: Random new configurations among which a round chooses.
+        n_members: Models of the ensemble whose spread Thompson sampling draws from. Each sees a
+            random 80 % of the labels in every tree; the source's members see all, so that they
+            are equal and do not explore.
+        n_trees: Trees of each model.
+        seed: See :class:`~harness.samplers.base.CategoricalSampler`.
+
+    Raises:
+        ValueError: If an argument is out of range.
+    """
+
+    def __init__(
+        self,
+        proxies: pd.DataFrame,
+        search_space: SearchSpace | None = None,
+        *,
+        n_startup_trials: int = 10,
+        batch_size: int = 10,
+        n_candidates: int = 100,
+        n_members: int = 3,
+        n_trees: int = 100,
+        seed: int | None = None,
+    ) -> None:
+        parameters, values = split_table(
+            proxies, None if search_space is None else list(search_space)
+        )
+        super().__init__(
+            search_space,
+            n_startup_trials=n_startup_trials,
+            batch_size=batch_size,
+            candidates=parameters,
+            seed=seed,
+        )
+        if min(n_candidates, n_members, n_trees) < 1:
+            raise ValueError(
+                "n_candidates, n_members and n_trees must be at least 1, but got "
+                f"{n_candidates}, {n_members} and {n_trees}."
+            )
+        self._proxies = values.to_numpy(np.float32)
+        self._n_candidates = n_candidates
+        self._n_members = n_members
+        self._n_trees = n_trees
+
+    def rank(
+        self, space: Space, known: dict[Configuration, float], rng: np.random.Generator
+    ) -> Sequence[Configuration]:
+        """See :meth:`~harness.samplers.rounds.RoundSampler.rank`."""
+        # Slow to import, and only who uses this sampler needs it.
+        from xgboost import XGBRegressor  # noqa: PLC0415
+
+        candidates = space.sample_unseen(self._n_candidates, known, rng)
+        learned = {cell: value for cell, value in known.items() if math.isfinite(value)}
+        features, labels = self._features(space, list(learned)), list(learned.values())
+        predictions = [
+            XGBRegressor(
+                n_estimators=self._n_trees,
+                subsample=0.8,
+                random_state=int(rng.integers(2**31)),
+                n_jobs=1,
+            )
+            .fit(features, labels)
+            .predict(self._features(space, candidates))
+            for _ in range(self._n_members)
+        ]
+        order = thompson_order(np.asarray(predictions, dtype=np.float64), rng)
+        return [candidates[i] for i in order.tolist()]
+
+    def _features(
+        self, space: Space, configurations: Sequence[Configuration]
+    ) -> npt.NDArray[np.float32]:
+        rows = [space.row(configuration) for configuration in configurations]
+        return np.hstack([self._proxies[rows], space.one_hot(configurations)])
