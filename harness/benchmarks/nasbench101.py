@@ -25,6 +25,7 @@ import pandas as pd
 from harness.benchmarks.base import TabularBenchmark
 from harness.benchmarks.files import data_file
 from harness.benchmarks.files import how_to_have
+from harness.benchmarks.proxies import PROXIES
 
 
 NAME = "nasbench101"
@@ -37,23 +38,6 @@ EDGES = tuple((i, j) for i in range(N_VERTICES) for j in range(i + 1, N_VERTICES
 PARAMETERS = (
     *(f"edge_{i}_{j}" for i, j in EDGES),
     *(f"op_{i}_{name}" for i in range(N_VERTICES) for name in OPERATIONS),
-)
-# The others of the thirteen are taken as soon as the table has them. Accuracies after 12 epochs
-# are no zero-cost proxy, so they are left out.
-PROXIES = (
-    "params",
-    "flops",
-    "l2_norm",
-    "synflow",
-    "nwot",
-    "jacov",
-    "epe_nas",
-    "zen",
-    "plain",
-    "fisher",
-    "snip",
-    "grad_norm",
-    "grasp",
 )
 
 _PARQUET = "nasbench101.parquet"
@@ -126,6 +110,8 @@ def _load(path: Path) -> TabularBenchmark:
         values = table[_VALUES].to_numpy(np.float64)
     except (OSError, ValueError, KeyError) as error:
         raise ValueError(f"{path} must be the table of {NAME}, but {error}.") from error
+    # The others of the thirteen are taken as soon as the table has them. Accuracies after 12
+    # epochs are no zero-cost proxy, so they are left out.
     proxies = [name for name in PROXIES if name in table]
     return TabularBenchmark(
         name=NAME,

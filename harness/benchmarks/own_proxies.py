@@ -14,21 +14,6 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 
-SCORED = (
-    "l2_norm",
-    "synflow",
-    "nwot",
-    "jacov",
-    "epe_nas",
-    "zen",
-    "plain",
-    "fisher",
-    "snip",
-    "grad_norm",
-    "grasp",
-)
-"""The proxies of a table, in the order of its columns."""
-
 METADATA = b"zerocost"
 """Key of the file's metadata: command, versions, scales and batch as JSON."""
 
@@ -39,7 +24,7 @@ def path(benchmark: str, n_classes: int) -> Path:
 
 
 def load(benchmark: str, n_classes: int) -> pd.DataFrame | None:
-    """Proxies ``SCORED`` of each row of a benchmark, None if they are not shipped."""
+    """The scored proxies of each row of a benchmark, None if they are not shipped."""
     file = path(benchmark, n_classes)
     return pd.read_parquet(file).astype("float64") if file.is_file() else None
 

@@ -39,7 +39,7 @@ from harness.benchmarks.cells import representatives
 from harness.benchmarks.networks.batches import photograph_crops
 from harness.benchmarks.networks.nasbench101 import NASBench101Network
 from harness.benchmarks.networks.nasbench201 import NASBench201Network
-from harness.benchmarks.own_proxies import SCORED
+from harness.benchmarks.proxies import SCORED
 from optuna_zaps.zerocost import score_space
 
 
