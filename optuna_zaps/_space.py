@@ -8,6 +8,8 @@ from decimal import Decimal
 import math
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from optuna.distributions import BaseDistribution
 from optuna.distributions import CategoricalDistribution
 from optuna.distributions import FloatDistribution
@@ -59,18 +61,18 @@ def choices_of(space: Mapping[str, BaseDistribution]) -> dict[str, tuple[Any, ..
     return {name: _values(distribution) for name, distribution in space.items()}
 
 
-def ordered_of(space: Mapping[str, BaseDistribution]) -> frozenset[str]:
-    """Names of the parameters whose values are numbers on a grid."""
-    return frozenset(
-        name
+def places_of(space: Mapping[str, BaseDistribution]) -> dict[str, list[float]]:
+    """The places in [0, 1] of the values of each parameter of a finite space that is a number."""
+    return {
+        name: Scale(distribution).places(_values(distribution)).tolist()
         for name, distribution in space.items()
         if not isinstance(distribution, CategoricalDistribution)
-    )
+    }
 
 
 def grid(space: Mapping[str, BaseDistribution]) -> CandidateSet:
     """Every configuration of an enumerable space."""
-    return CandidateSet.grid(choices_of(space), ordered=ordered_of(space))
+    return CandidateSet.grid(choices_of(space), places=places_of(space))
 
 
 def served(name: str, value: Any, distribution: BaseDistribution) -> Any:
@@ -94,6 +96,44 @@ def served(name: str, value: Any, distribution: BaseDistribution) -> Any:
         f"The candidates of ZAPSSampler include {name}={value!r}, but the study offers only "
         f"{offer} for {name!r}. Remove those rows from the proxy table, or add the choice."
     )
+
+
+class Scale:
+    """The scale of a numeric distribution, linear or logarithmic, as the interval [0, 1].
+
+    Args:
+        distribution: A float or integer distribution.
+    """
+
+    def __init__(self, distribution: BaseDistribution) -> None:
+        assert isinstance(distribution, FloatDistribution | IntDistribution)
+        self._distribution = distribution
+        self._low, self._high = self._transformed(
+            np.array([distribution.low, distribution.high], dtype=np.float64)
+        )
+
+    def places(self, values: Sequence[float]) -> npt.NDArray[np.float64]:
+        """Place of each value, 0 for the lowest and 1 for the highest."""
+        transformed = self._transformed(np.asarray(values, dtype=np.float64))
+        return np.asarray((transformed - self._low) / ((self._high - self._low) or 1.0))
+
+    def values(self, places: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """The value of the distribution nearest to each place, as a float."""
+        low, high = float(self._distribution.low), float(self._distribution.high)
+        values = self._low + places * (self._high - self._low)
+        if self._distribution.log:
+            values = np.exp(values)
+        step = self._distribution.step
+        if step is not None:
+            # Added up in decimal, as a study spells it: 0.1 + 2 * 0.1 is 0.3.
+            steps = np.rint((values - low) / step)
+            start, width = Decimal(str(self._distribution.low)), Decimal(str(step))
+            grid = {k: float(start + width * int(k)) for k in np.unique(steps).tolist()}
+            values = np.array([grid[k] for k in steps.tolist()])
+        return np.clip(values, low, high)
+
+    def _transformed(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        return np.log(values) if self._distribution.log else values
 
 
 def _n_values(distribution: BaseDistribution) -> float:

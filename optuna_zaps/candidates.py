@@ -4,13 +4,11 @@ Notations:
     codes: int array of shape (n_candidates, n_parameters); ``codes[i, j]`` is the position of
         candidate ``i``'s value among the choices of parameter ``j``.
     encoding: float32 array of shape (n_candidates, n_features), the structure e(a) of
-        Section 3.4: one-hot for unordered parameters, the position scaled to [0, 1] for ordered
-        ones.
+        Section 3.4: one-hot for unordered parameters, the place in [0, 1] for numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from collections.abc import Mapping
 from collections.abc import Sequence
 from functools import cached_property
@@ -37,9 +35,10 @@ class CandidateSet:
             The possible values of each parameter, in the order that ``codes`` refers to.
         codes:
             Array of shape (n_candidates, n_parameters) of positions in ``choices``.
-        ordered:
-            Names of parameters whose choices are numbers in increasing order, encoded as one
-            numeric feature each. The others are encoded one-hot.
+        places:
+            For each parameter whose choices are numbers the place of each of them in [0, 1], on
+            the scale on which differences matter: its one numeric feature. The other parameters
+            are encoded one-hot.
 
     Raises:
         ValueError: If two candidates are the same configuration, or there is none.
@@ -50,11 +49,11 @@ class CandidateSet:
         choices: Mapping[str, Sequence[Any]],
         codes: npt.NDArray[np.integer[Any]],
         *,
-        ordered: Collection[str] = (),
+        places: Mapping[str, Sequence[float]] | None = None,
     ) -> None:
         self.choices = {name: tuple(values) for name, values in choices.items()}
         self.codes = np.ascontiguousarray(codes, dtype=np.intp)
-        self.ordered = frozenset(ordered)
+        self.places = {name: tuple(values) for name, values in (places or {}).items()}
         assert self.codes.ndim == 2
         assert self.codes.shape[1] == len(self.choices)
         if len(self.codes) == 0:
@@ -72,12 +71,15 @@ class CandidateSet:
 
     @classmethod
     def grid(
-        cls, choices: Mapping[str, Sequence[Any]], *, ordered: Collection[str] = ()
+        cls,
+        choices: Mapping[str, Sequence[Any]],
+        *,
+        places: Mapping[str, Sequence[float]] | None = None,
     ) -> CandidateSet:
         """All combinations of the choices, the last parameter varying fastest."""
         sizes = [len(values) for values in choices.values()]
         codes = np.indices(sizes, dtype=np.intp).reshape(len(sizes), -1).T
-        return cls(choices, codes, ordered=ordered)
+        return cls(choices, codes, places=places)
 
     @classmethod
     def from_frame(
@@ -85,7 +87,7 @@ class CandidateSet:
         frame: pd.DataFrame,
         choices: Mapping[str, Sequence[Any]] | None = None,
         *,
-        ordered: Collection[str] = (),
+        places: Mapping[str, Sequence[float]] | None = None,
     ) -> CandidateSet:
         """One candidate for each row of a frame whose columns are the parameters.
 
@@ -95,7 +97,7 @@ class CandidateSet:
             choices:
                 Possible values of each parameter. By default those that occur, in order of first
                 appearance.
-            ordered:
+            places:
                 As for the class.
 
         Raises:
@@ -105,7 +107,7 @@ class CandidateSet:
         for column, name in enumerate(frame.columns):
             codes[:, column], occurring[name] = _factorized(frame[name])
         if choices is None:
-            return cls(occurring, codes, ordered=ordered)
+            return cls(occurring, codes, places=places)
         for column, (name, values) in enumerate(choices.items()):
             positions = {choice_key(value): position for position, value in enumerate(values)}
             translation = []
@@ -119,7 +121,7 @@ class CandidateSet:
                     )
                 translation.append(position)
             codes[:, column] = np.asarray(translation)[codes[:, column]]
-        return cls(choices, codes, ordered=ordered)
+        return cls(choices, codes, places=places)
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -158,13 +160,23 @@ class CandidateSet:
         blocks = []
         for column, (name, values) in enumerate(self.choices.items()):
             code = self.codes[:, column]
-            if name in self.ordered:
-                numbers = np.asarray(values, dtype=np.float64)
-                spread = float(np.ptp(numbers)) or 1.0
-                blocks.append(((numbers[code] - numbers.min()) / spread)[:, np.newaxis])
+            if name in self.places:
+                blocks.append(np.asarray(self.places[name])[code][:, np.newaxis])
             else:
                 blocks.append(code[:, np.newaxis] == np.arange(len(values)))
         return np.asarray(np.hstack(blocks), dtype=np.float32)
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Number of columns of the encoding that each parameter has."""
+        return tuple(
+            1 if name in self.places else len(values) for name, values in self.choices.items()
+        )
+
+    @property
+    def numeric(self) -> tuple[bool, ...]:
+        """Whether each parameter is encoded as a number."""
+        return tuple(name in self.places for name in self.choices)
 
     def neighbourhood_mean(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Mean over the neighbours of each candidate, those that differ in one parameter.
@@ -243,9 +255,10 @@ class CandidateSet:
             position = self._positions[name].get(choice_key(value))
         except TypeError:  # an unhashable value is no choice of ours
             return None
-        if position is None and name in self.ordered:
+        if position is None and name in self.places and isinstance(value, float):
             # A float on a grid reaches us rounded in more than one way: low + k * step.
-            close = np.isclose(np.asarray(self.choices[name], dtype=np.float64), value, atol=1e-12)
+            numbers = np.asarray(self.choices[name], dtype=np.float64)
+            close = np.isclose(numbers, value, rtol=1e-9, atol=1e-12)
             return int(close.argmax()) if close.any() else None
         return position
 

@@ -484,7 +484,7 @@ class ZAPSSampler(BaseSampler):
         candidates = CandidateSet.from_frame(
             parameters,
             None if space is None else _space.choices_of(space),
-            ordered=() if space is None else _space.ordered_of(space),
+            places=None if space is None else _space.places_of(space),
         )
         return self._search_over(candidates, ProxyTable(proxies))
 

@@ -393,13 +393,12 @@ class ZAPSSearch:
             n_proxies = 0 if self.proxies is None else len(self.proxies.names)
             n_columns = self._features.shape[1]
             encoding = np.arange(n_columns - self.candidates.encoding.shape[1], n_columns)
+            widths, numeric = self.candidates.widths, self.candidates.numeric
             if self.settings.features == "proxies":
-                encoding = encoding[:0]
+                encoding, widths, numeric = encoding[:0], (), ()
             neighbours = active + n_proxies if self.settings.neighbourhood else active[:0]
             features = self._features[:, np.concatenate([active, neighbours, encoding])]
-            layout = FeatureLayout(
-                len(active), len(encoding), len(self.candidates.names), len(neighbours) > 0
-            )
+            layout = FeatureLayout(len(active), widths, numeric, len(neighbours) > 0)
             self._kept = (active, features, self._surrogate(layout, self._seed))
         return self._kept[1], self._kept[2]
 

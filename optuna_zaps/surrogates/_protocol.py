@@ -24,16 +24,30 @@ class FeatureLayout:
 
     Attributes:
         n_proxies: Number of leading columns that are proxy ranks in [0, 1].
-        n_encoding: Number of columns after them that encode the parameters.
-        n_parameters: Number of parameters that these columns encode.
+        widths: Number of columns that encode each parameter; they come last.
+        numeric: Whether each parameter is a number on one column, scaled to [0, 1], and not
+            one-hot.
         has_neighbourhood: Whether ``n_proxies`` columns between the two hold the mean proxy ranks
             of the configurations that differ in one parameter.
     """
 
     n_proxies: int
-    n_encoding: int
-    n_parameters: int
+    widths: tuple[int, ...]
+    numeric: tuple[bool, ...]
     has_neighbourhood: bool = False
+
+    def __post_init__(self) -> None:
+        assert len(self.widths) == len(self.numeric)
+
+    @property
+    def n_encoding(self) -> int:
+        """Number of columns that encode the parameters."""
+        return sum(self.widths)
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of parameters that these columns encode."""
+        return len(self.widths)
 
 
 class Surrogate(Protocol):

@@ -6,15 +6,20 @@ honest. Their mixture follows whichever knows, and where they disagree its sprea
 the search looks there.
 
 Notations:
-    e, r: encoding of the parameters, and proxy ranks in [0, 1], of a configuration.
-    h(a, b): ||e(a) - e(b)||^2 / (2 m) for m parameters; for one-hot codes the share of parameters
-        that differ, so that exp(-w h) is the exponential of the Hamming distance.
+    e_j: encoding of parameter j of m, one-hot or, for a number, its place in [0, 1].
+    r: proxy ranks in [0, 1] of a configuration.
+    h(a, b): sum over the unordered parameters of w_j ||e_j(a) - e_j(b)||^2 / (2 m); for equal
+        weights w the share of parameters that differ, times w, so that exp(-h) is the exponential
+        of the Hamming distance.
+    q(a, b): sum over the numbers of 2 w_j (e_j(a) - e_j(b))^2 / m, and M its Matern 5/2,
+        M = (1 + sqrt(5 q) + 5 q / 3) exp(-sqrt(5 q)).
     d(a, b): mean squared difference of the p proxy ranks.
     c(a, b): the same of the mean ranks of each one's neighbours, where the layout has them.
-    Structure alone: k = s exp(-w h).
-    With proxies: k = s exp(-w h) + u (12 / p) (r(a) - 1/2) . (r(b) - 1/2)
+    Structure alone: k = s exp(-h) M.
+    With proxies: k = s exp(-h) M + u (12 / p) (r(a) - 1/2) . (r(b) - 1/2)
         + t exp(-d / (2 l^2)) + t' exp(-c / (2 l'^2)).
-    theta: logarithms of (noise variance, s, w[, u, t, l[, t', l']]), all with log-normal priors.
+    theta: logarithms of (noise variance, s, weights[, u, t, l[, t', l']]), all with log-normal
+        priors. The weights are one that all parameters share, or one for each.
     X: (n_rows, p [+ p] + n_encoding) features; y: (n_rows,) labels, larger is better.
 """
 
@@ -23,6 +28,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -102,6 +108,15 @@ class GaussianProcessSettings:
         )
 
 
+class _Distances(NamedTuple):
+    """What of a covariance does not depend on theta; each weight has a layer of the first two."""
+
+    unequal: FloatArray
+    apart: FloatArray
+    linear: FloatArray | None
+    smooth: tuple[FloatArray, ...]
+
+
 class Kernel:
     """Covariance of labels, and its derivatives by the logarithms of its hyper-parameters.
 
@@ -109,15 +124,32 @@ class Kernel:
         layout: What the columns of ``X`` are.
         with_proxies: Whether the proxies take part.
         noise: Prior median of the noise variance, of labels of variance 1.
+        relevance: Whether each parameter has a weight of its own.
     """
 
-    def __init__(self, layout: FeatureLayout, *, with_proxies: bool, noise: float = 0.05) -> None:
+    def __init__(
+        self,
+        layout: FeatureLayout,
+        *,
+        with_proxies: bool,
+        noise: float = 0.05,
+        relevance: bool = False,
+    ) -> None:
+        self._layout = layout
         self._n_proxies = layout.n_proxies
-        self._n_encoding = layout.n_encoding
-        self._n_parameters = layout.n_parameters
         self.with_proxies = with_proxies and layout.n_proxies > 0
         self._n_smooth = (1 + layout.has_neighbourhood) if self.with_proxies else 0
-        start = [noise, 1.0, 3.0] + ([0.1] if self.with_proxies else [])
+        numeric = np.repeat(np.array(layout.numeric, dtype=np.bool_), layout.widths)
+        parameter = np.repeat(np.arange(layout.n_parameters), layout.widths)
+        self._n_weights = layout.n_parameters if relevance else 1
+        weight = parameter if relevance else np.zeros_like(parameter)
+        n_parameters = max(layout.n_parameters, 1)
+        # Columns of the encoding, the weight of each, and what makes squared differences h and q.
+        self._unordered = (
+            np.flatnonzero(~numeric), weight[~numeric], np.sqrt(0.5 / n_parameters)
+        )
+        self._numbers = (np.flatnonzero(numeric), weight[numeric], np.sqrt(2.0 / n_parameters))
+        start = [noise, 1.0] + [3.0] * self._n_weights + ([0.1] if self.with_proxies else [])
         start += [1.0 / max(self._n_smooth, 1), 0.5] * self._n_smooth
         self.prior_mean: FloatArray = np.log(start)
         # Noise below 0.1 % of the variance would make near-equal labels contradict each other.
@@ -125,44 +157,51 @@ class Kernel:
             (mean - 6.0, mean + 6.0) for mean in self.prior_mean[1:]
         ]
 
-    def parts(self, X: Features) -> tuple[Features, ...]:
-        """Scaled parts of the features: structure, centred ranks, those of the neighbours.
-
-        Their squared distances are h, d and c; all in the precision of ``X``.
-        """
-        encoding = X[:, X.shape[1] - self._n_encoding :]
-        parts = [encoding / X.dtype.type(np.sqrt(2.0 * self._n_parameters))]
-        for i in range(self._n_smooth):
-            ranks = X[:, i * self._n_proxies : (i + 1) * self._n_proxies]
-            parts.append((ranks - 0.5) / X.dtype.type(np.sqrt(self._n_proxies)))
-        return tuple(np.ascontiguousarray(part) for part in parts)
+    def rows(self, theta: FloatArray, X: Features) -> Rows:
+        """Rows prepared for covariances under theta, in the precision of ``X``."""
+        weights = np.exp(0.5 * theta[2 : 2 + self._n_weights])
+        encoding = X[:, X.shape[1] - self._layout.n_encoding :]
+        parts = [
+            encoding[:, columns] * (scale * weights[weight]).astype(X.dtype)
+            for columns, weight, scale in (self._unordered, self._numbers)
+        ]
+        return Rows((*parts, *self._ranks(X)))
 
     def between(self, theta: FloatArray, a: Rows, b: Rows) -> Features:
         """Covariance without noise, shape (n_a, n_b)."""
         value = np.exp(theta).astype(a.parts[0].dtype)
-        covariance = _exponential(value[1], -value[2], a, b, 0)
+        proxy_values = value[2 + self._n_weights :]
+        one = value.dtype.type(1)
+        if a.parts[0].shape[1] or not a.parts[1].shape[1]:
+            covariance = _exponential(value[1], -one, a, b, 0)
+            if a.parts[1].shape[1]:
+                covariance *= _matern(_squared_distances(a, b, 1))[0]
+        else:
+            covariance = value[1] * _matern(_squared_distances(a, b, 1))[0]
         if self.with_proxies:
-            covariance += (12 * value[3] * a.parts[1]) @ b.parts[1].T
-        for part, (scale, length) in enumerate(value[4:].reshape(-1, 2), start=1):
-            covariance += _exponential(scale, -1 / (2 * length**2), a, b, part)
+            covariance += (12 * proxy_values[0] * a.parts[2]) @ b.parts[2].T
+        for part, (scale, length) in enumerate(proxy_values[1:].reshape(-1, 2), start=2):
+            covariance += _exponential(scale, -one / (2 * length**2), a, b, part)
         return covariance
 
     def variance(self, theta: FloatArray, a: Rows) -> Features:
         """Prior variance of each row, shape (n_a,)."""
         value = np.exp(theta).astype(a.parts[0].dtype)
-        variance = np.full(len(a.parts[0]), value[1] + value[4::2].sum())
+        proxy_values = value[2 + self._n_weights :]
+        variance = np.full(len(a.parts[0]), value[1] + proxy_values[1::2].sum())
         if self.with_proxies:
-            variance += 12 * value[3] * np.square(a.parts[1]).sum(axis=1)
+            variance += 12 * proxy_values[0] * np.square(a.parts[2]).sum(axis=1)
         return variance
 
     def nugget(self, theta: FloatArray) -> float:
         """What the diagonal has more than :meth:`between`: noise, and a little for stability."""
         value = np.exp(theta)
-        scales = np.concatenate([value[1:2], value[3:4], value[4::2]])
+        proxy_values = value[2 + self._n_weights :]
+        scales = np.concatenate([value[1:2], proxy_values[:1], proxy_values[1::2]])
         return float(value[0] + _JITTER * scales.sum())
 
     def negative_log_posterior(
-        self, theta: FloatArray, y: FloatArray, distances: tuple[FloatArray, ...], std: float
+        self, theta: FloatArray, y: FloatArray, distances: _Distances, std: float
     ) -> tuple[float, FloatArray]:
         """-log p(y | theta) p(theta) up to a constant, and its gradient.
 
@@ -173,14 +212,23 @@ class Kernel:
             std: Standard deviation of the priors.
         """
         value = np.exp(theta)
-        structure = value[1] * np.exp(-value[2] * distances[0])
-        derivatives = [structure, -value[2] * distances[0] * structure]
+        weights = value[2 : 2 + self._n_weights]
+        proxy_values = value[2 + self._n_weights :]
+        structure = value[1] * np.exp(-np.tensordot(weights, distances.unequal, 1))
+        steepness: FloatArray | None = None
+        if len(distances.apart):
+            matern, slope = _matern(np.tensordot(weights, distances.apart, 1))
+            steepness = structure * slope
+            structure = structure * matern
         covariance = structure.copy()
-        if self.with_proxies:
-            linear = value[3] * distances[1]
+        derivatives = []
+        if distances.linear is not None:
+            linear = proxy_values[0] * distances.linear
             covariance += linear
             derivatives.append(linear)
-        for distance, (scale, length) in zip(distances[2:], value[4:].reshape(-1, 2), strict=True):
+        for distance, (scale, length) in zip(
+            distances.smooth, proxy_values[1:].reshape(-1, 2), strict=True
+        ):
             smooth = scale * np.exp(-distance / (2 * length**2))
             covariance += smooth
             derivatives += [smooth, smooth * distance / length**2]
@@ -189,24 +237,59 @@ class Kernel:
         factor, failed = lapack.dpotrf(covariance, lower=1)
         if failed:
             return 1e10, np.zeros_like(theta)
-        weights = lapack.dpotrs(factor, y, lower=1)[0]
+        solution = lapack.dpotrs(factor, y, lower=1)[0]
         inverse = lapack.dpotri(factor, lower=1)[0]
         inverse = np.tril(inverse) + np.tril(inverse, -1).T
-        residual = inverse - np.outer(weights, weights)
+        residual = inverse - np.outer(solution, solution)
         deviation = (theta - self.prior_mean) / std
-        loss = 0.5 * y @ weights + np.log(np.diag(factor)).sum() + 0.5 * deviation @ deviation
+        loss = 0.5 * y @ solution + np.log(np.diag(factor)).sum() + 0.5 * deviation @ deviation
+        by_weight = -weights * np.tensordot(distances.unequal, residual * structure, 2)
+        if steepness is not None:
+            by_weight += weights * np.tensordot(distances.apart, residual * steepness, 2)
         gradient = np.array(
-            [value[0] * np.trace(residual)] + [np.vdot(residual, d) for d in derivatives]
+            [
+                value[0] * np.trace(residual),
+                np.vdot(residual, structure),
+                *by_weight,
+                *(np.vdot(residual, derivative) for derivative in derivatives),
+            ]
         )
         return float(loss), 0.5 * gradient + deviation / std
 
-    def distances(self, X: Features) -> tuple[FloatArray, ...]:
-        """What does not depend on theta: h, and with proxies the linear products, d and c."""
-        parts = self.parts(X.astype(np.float64))
-        distances = [cdist(part, part, "sqeuclidean") for part in parts]
-        if self.with_proxies:
-            distances.insert(1, 12 * parts[1] @ parts[1].T)
-        return tuple(distances)
+    def distances(self, X: Features) -> _Distances:
+        """What does not depend on theta: h and q per weight, linear products, d and c."""
+        X = X.astype(np.float64)
+        encoding = X[:, X.shape[1] - self._layout.n_encoding :]
+        layers = []
+        for columns, weight, scale in (self._unordered, self._numbers):
+            layers.append(
+                np.array(
+                    [
+                        cdist(part, part, "sqeuclidean")
+                        for i in range(self._n_weights if len(columns) else 0)
+                        for part in [scale * encoding[:, columns[weight == i]]]
+                    ]
+                ).reshape(-1, len(X), len(X))
+            )
+        if not len(layers[0]):  # numbers alone: no configuration is unequal
+            layers[0] = np.zeros((self._n_weights, len(X), len(X)))
+        ranks = self._ranks(X)
+        return _Distances(
+            layers[0],
+            layers[1],
+            12 * ranks[0] @ ranks[0].T if ranks else None,
+            tuple(cdist(part, part, "sqeuclidean") for part in ranks),
+        )
+
+    def _ranks(self, X: Features) -> list[Features]:
+        """Centred ranks, and those of the neighbours, whose squared distances are d and c."""
+        return [
+            np.ascontiguousarray(
+                (X[:, i * self._n_proxies : (i + 1) * self._n_proxies] - 0.5)
+                / X.dtype.type(np.sqrt(self._n_proxies))
+            )
+            for i in range(self._n_smooth)
+        ]
 
 
 class Rows:
@@ -216,7 +299,8 @@ class Rows:
     [x, |x|^2, 1] . [-2 y, 1, |y|^2], which spares three passes over a large matrix.
 
     Args:
-        parts: What :meth:`Kernel.parts` returned.
+        parts: Columns of each term: unordered parameters and numbers, both scaled by their
+            weights, then ranks and those of the neighbours.
     """
 
     def __init__(self, parts: tuple[Features, ...]) -> None:
@@ -314,7 +398,7 @@ class _PoolPosterior:
         self.pool = pool
         self._kernel, self._theta = kernel, theta
         self._settings, self._n_hyper = settings, n_hyper
-        self._pool_rows = Rows(kernel.parts(pool))
+        self._pool_rows = kernel.rows(theta, pool)
         self._prior = kernel.variance(theta, self._pool_rows)
         self._noise = kernel.nugget(theta)
         self._n = 0
@@ -347,13 +431,13 @@ class _PoolPosterior:
 
     def _append(self, start: int, stop: int) -> None:
         """Extend L by rows [L21, L22] and L^-1 K(., pool) by the same rows."""
-        new = Rows(self._kernel.parts(self._rows[start:stop]))
+        new = self._kernel.rows(self._theta, self._rows[start:stop])
         factor = self._factor
         square = self._kernel.between(self._theta, new, new).astype(np.float64)
         square.flat[:: stop - start + 1] += self._noise
         solved = self._kernel.between(self._theta, new, self._pool_rows)
         if start:
-            old = Rows(self._kernel.parts(self._rows[:start]))
+            old = self._kernel.rows(self._theta, self._rows[:start])
             cross = self._kernel.between(self._theta, old, new).astype(np.float64)
             left = solve_triangular(factor[:start, :start], cross, lower=True, check_finite=False)
             factor[start:stop, :start] = left.T
@@ -458,6 +542,19 @@ def _exponential(scale: Any, rate: Any, a: Rows, b: Rows, part: int) -> Features
     exponent: Features = left @ b.right[part].T
     np.exp(exponent, out=exponent)
     return exponent
+
+
+def _squared_distances(a: Rows, b: Rows, part: int) -> Features:
+    """Squared distance of every pair of rows, not negative."""
+    squared: Features = a.left[part] @ b.right[part].T
+    return np.maximum(squared, 0, out=squared)
+
+
+def _matern(squared: Any) -> tuple[Any, Any]:
+    """Matern 5/2 of a squared distance, and its derivative by the squared distance."""
+    root = np.sqrt(5 * squared)
+    decay = np.exp(-root)
+    return (1 + root + 5 / 3 * squared) * decay, -5 / 6 * (1 + root) * decay
 
 
 def _grown(array: Any, shape: tuple[int, int]) -> Any:

@@ -19,7 +19,7 @@ def test_grid_holds_every_combination_once() -> None:
 
 
 def test_encoding_is_one_hot_and_scaled() -> None:
-    grid = CandidateSet.grid({"a": ["x", "y"], "b": [2, 4, 6]}, ordered={"b"})
+    grid = CandidateSet.grid({"a": ["x", "y"], "b": [2, 4, 6]}, places={"b": [0.0, 0.5, 1.0]})
     expected = [[1, 0, 0], [1, 0, 0.5], [1, 0, 1], [0, 1, 0], [0, 1, 0.5], [0, 1, 1]]
     np.testing.assert_array_equal(grid.encoding, np.asarray(expected, dtype=np.float32))
 
@@ -57,7 +57,7 @@ def test_index_of_what_is_not_there() -> None:
 
 
 def test_floats_on_a_grid_are_found_however_they_were_rounded() -> None:
-    grid = CandidateSet.grid({"lr": [0.1, 0.2, 0.3]}, ordered={"lr"})
+    grid = CandidateSet.grid({"lr": [0.1, 0.2, 0.3]}, places={"lr": [0.0, 0.5, 1.0]})
     assert grid.index({"lr": 0.1 + 0.2}) == 2
 
 

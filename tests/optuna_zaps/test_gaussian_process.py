@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from sklearn.gaussian_process.kernels import RBF
 from sklearn.gaussian_process.kernels import ConstantKernel
 from sklearn.gaussian_process.kernels import DotProduct
 from sklearn.gaussian_process.kernels import Kernel as SklearnKernel
+from sklearn.gaussian_process.kernels import Matern
 from sklearn.gaussian_process.kernels import WhiteKernel
 
 from optuna_zaps.candidates import CandidateSet
@@ -18,7 +20,6 @@ from optuna_zaps.surrogates import FeatureLayout
 from optuna_zaps.surrogates import GaussianProcessSettings
 from optuna_zaps.surrogates.gaussian_process import GaussianProcess
 from optuna_zaps.surrogates.gaussian_process import Kernel
-from optuna_zaps.surrogates.gaussian_process import Rows
 
 
 N_PROXIES, N_PARAMETERS = 3, 4
@@ -30,22 +31,45 @@ Y += 0.1 * RNG.normal(size=len(Y))
 # What a process is given, its layout, and whether it looks at proxies.
 ALL = np.hstack([RANKS, GRID.neighbourhood_mean(RANKS), GRID.encoding])
 X = np.hstack([RANKS, GRID.encoding])
-LAYOUT = FeatureLayout(N_PROXIES, GRID.encoding.shape[1], N_PARAMETERS)
+LAYOUT = FeatureLayout(N_PROXIES, GRID.widths, GRID.numeric)
 WITH_NEIGHBOURS = replace(LAYOUT, has_neighbourhood=True)
+MIXED = CandidateSet.grid(
+    {"p0": "abc", "p1": [0, 1, 5], "p2": "abc", "p3": [1, 10, 100]},
+    places={"p1": [0.0, 0.2, 1.0], "p3": [0.0, 0.5, 1.0]},
+)
+MIXED_X = np.hstack([RANKS, MIXED.encoding])
+MIXED_LAYOUT = FeatureLayout(N_PROXIES, MIXED.widths, MIXED.numeric)
 KINDS = {
-    "structure": (X, LAYOUT, False),
-    "proxies": (X, LAYOUT, True),
-    "neighbours": (ALL, WITH_NEIGHBOURS, True),
-    "structure beside neighbours": (ALL, WITH_NEIGHBOURS, False),
+    "structure": (X, LAYOUT, False, False),
+    "structure by relevance": (X, LAYOUT, False, True),
+    "proxies": (X, LAYOUT, True, False),
+    "neighbours": (ALL, WITH_NEIGHBOURS, True, False),
+    "structure beside neighbours": (ALL, WITH_NEIGHBOURS, False, False),
+    "numbers": (MIXED_X, MIXED_LAYOUT, False, False),
+    "numbers by relevance": (MIXED_X, MIXED_LAYOUT, False, True),
+    "numbers and proxies by relevance": (MIXED_X, MIXED_LAYOUT, True, True),
 }
-THETA = np.log([0.07, 1.3, 2.1, 0.2, 0.8, 0.6, 0.4, 0.3])
-N_THETA = {"structure": 3, "proxies": 6, "neighbours": 8, "structure beside neighbours": 3}
+WEIGHTS = (2.1, 0.9, 4.0, 0.5)
+ALL_VALUES = (0.2, 0.8, 0.6, 0.4, 0.3)
+
+
+def make_kernel(kind: str) -> tuple[Kernel, np.ndarray, np.ndarray]:
+    """A kernel, a point of its hyper-parameters, and features."""
+    features, layout, with_proxies, relevance = KINDS[kind]
+    kernel = Kernel(layout, with_proxies=with_proxies, relevance=relevance)
+    weights = WEIGHTS if relevance else WEIGHTS[:1]
+    n_proxy_values = (5 if layout.has_neighbourhood else 3) if with_proxies else 0
+    theta = np.log([0.07, 1.3, *weights, *ALL_VALUES[:n_proxy_values]])
+    assert theta.shape == kernel.prior_mean.shape
+    return kernel, theta, features
 
 
 class Columns(SklearnKernel):
     """A kernel of scikit-learn on some of the columns, shifted and scaled."""
 
-    def __init__(self, kernel: SklearnKernel, columns: slice, shift: float, scale: float) -> None:
+    def __init__(
+        self, kernel: SklearnKernel, columns: Any, shift: float, scale: float | np.ndarray
+    ) -> None:
         self.kernel, self.columns, self.shift, self.scale = kernel, columns, shift, scale
 
     def _part(self, rows: np.ndarray) -> np.ndarray:
@@ -61,18 +85,30 @@ class Columns(SklearnKernel):
         return False
 
 
-def sklearn_kernel(theta: np.ndarray, n_columns: int) -> SklearnKernel:
+def sklearn_kernel(kind: str, theta: np.ndarray) -> SklearnKernel:
+    features, layout, with_proxies, relevance = KINDS[kind]
     value = np.exp(theta)
-    encoding = slice(n_columns - GRID.encoding.shape[1], None)
-    structure = Columns(RBF(1.0), encoding, 0.0, np.sqrt(value[2] / N_PARAMETERS))
-    kernel = ConstantKernel(value[1]) * structure
-    scales = [value[1]]
-    if len(value) > 3:
+    weights = WEIGHTS if relevance else WEIGHTS[:1] * N_PARAMETERS
+    kernel, scales = ConstantKernel(value[1]), [value[1]]
+    numbers = np.zeros(0, dtype=int)
+    start = features.shape[1] - layout.n_encoding
+    for width, numeric, weight in zip(layout.widths, layout.numeric, weights, strict=True):
+        columns = np.arange(start, start + width)
+        start += width
+        if numeric:
+            numbers = np.append(numbers, columns)
+        else:
+            kernel *= Columns(RBF(1.0), columns, 0.0, np.sqrt(weight / N_PARAMETERS))
+    if len(numbers):
+        weight = np.array(weights)[list(layout.numeric)]
+        kernel *= Columns(Matern(1.0, nu=2.5), numbers, 0.0, np.sqrt(2 * weight / N_PARAMETERS))
+    values = ALL_VALUES[: len(value) - 2 - len(set(weights))] if with_proxies else ()
+    if with_proxies:
         ranks = slice(0, N_PROXIES)
         linear = Columns(DotProduct(0.0), ranks, 0.5, np.sqrt(12 / N_PROXIES))
-        kernel += ConstantKernel(value[3]) * linear
-        scales.append(value[3])
-    for i, (scale, length) in enumerate(value[4:].reshape(-1, 2)):
+        kernel += ConstantKernel(values[0]) * linear
+        scales.append(values[0])
+    for i, (scale, length) in enumerate(np.reshape(values[1:], (-1, 2))):
         columns = slice(i * N_PROXIES, (i + 1) * N_PROXIES)
         smooth = Columns(RBF(length), columns, 0.5, 1 / np.sqrt(N_PROXIES))
         kernel += ConstantKernel(scale) * smooth
@@ -82,34 +118,33 @@ def sklearn_kernel(theta: np.ndarray, n_columns: int) -> SklearnKernel:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_posterior_is_scikit_learns(kind: str) -> None:
-    features, layout, with_proxies = KINDS[kind]
-    ours = GaussianProcess(Kernel(layout, with_proxies=with_proxies))
-    ours.theta = THETA[: N_THETA[kind]]
+    kernel, theta, features = make_kernel(kind)
+    ours = GaussianProcess(kernel)
+    ours.theta = theta
     labelled = np.random.default_rng(1).permutation(len(Y))[:45]
     for n in (10, 11, 30, 45):  # by appended rows
         mean, variance = ours.predict(features[labelled[:n]], Y[labelled[:n]], features)
-    kernel = sklearn_kernel(ours.theta, features.shape[1])
-    theirs = GaussianProcessRegressor(kernel, alpha=0.0, optimizer=None)
+    expected_kernel = sklearn_kernel(kind, theta)
+    theirs = GaussianProcessRegressor(expected_kernel, alpha=0.0, optimizer=None)
     theirs.fit(features[labelled], Y[labelled])
     expected, std = theirs.predict(features, return_std=True)
-    noise = kernel.k2.noise_level  # scikit-learn predicts a noisy label
+    noise = expected_kernel.k2.noise_level  # scikit-learn predicts a noisy label
     np.testing.assert_allclose(mean, expected, atol=1e-6)
     np.testing.assert_allclose(variance, np.square(std) - noise, atol=1e-6)
 
 
 def test_on_one_hot_codes_the_kernel_is_the_exponential_of_hamming() -> None:
-    kernel = Kernel(LAYOUT, with_proxies=False)
-    rows = Rows(kernel.parts(X))
+    kernel, theta, _ = make_kernel("structure")
+    rows = kernel.rows(theta, X)
     hamming = (GRID.codes[:, np.newaxis] != GRID.codes).mean(axis=2)
     np.testing.assert_allclose(
-        kernel.between(THETA[:3], rows, rows), 1.3 * np.exp(-2.1 * hamming), atol=1e-12
+        kernel.between(theta, rows, rows), 1.3 * np.exp(-2.1 * hamming), atol=1e-12
     )
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_gradient_is_the_derivative(kind: str) -> None:
-    features, layout, with_proxies = KINDS[kind]
-    kernel, theta = Kernel(layout, with_proxies=with_proxies), THETA[: N_THETA[kind]]
+    kernel, theta, features = make_kernel(kind)
     distances, y = kernel.distances(features[:25]), Y[:25] - Y[:25].mean()
     _, gradient = kernel.negative_log_posterior(theta, y, distances, 1.5)
     numeric = approx_fprime(

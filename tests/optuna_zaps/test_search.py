@@ -183,7 +183,7 @@ def test_the_surrogate_sees_proxy_ranks_first_then_the_encoding() -> None:
         CANDIDATES, PROXIES, surrogate=factory, schedule=AnytimeSchedule(10), seed=0
     )
     machine.propose(history(range(12)), 12)
-    assert layouts == [FeatureLayout(n_proxies=2, n_encoding=2 * N_SIDE, n_parameters=2)]
+    assert layouts == [FeatureLayout(2, widths=(N_SIDE, N_SIDE), numeric=(False, False))]
 
 
 def test_ties_are_broken_by_the_seed_not_by_the_table() -> None:

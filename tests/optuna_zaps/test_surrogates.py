@@ -13,7 +13,7 @@ from optuna_zaps.surrogates import XGBoostSettings
 
 
 def made(name: str, seed: int = 0) -> Surrogate:
-    return PROFILES[name].surrogate(FeatureLayout(1, 1, 1), seed)
+    return PROFILES[name].surrogate(FeatureLayout(1, (1,), (False,)), seed)
 
 
 def step(n: int = 200) -> tuple[np.ndarray, np.ndarray]:
