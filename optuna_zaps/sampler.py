@@ -180,7 +180,8 @@ class ZAPSSampler(BaseSampler):
         self._reader = HistoryReader()
         self._served: WeakKeyDictionary[BaseStorage, dict[int, dict[str, Any] | None]]
         self._served = WeakKeyDictionary()
-        self._inferred = IntersectionSearchSpace(include_pruned=True)
+        self._inferred: WeakKeyDictionary[BaseStorage, dict[int, IntersectionSearchSpace]]
+        self._inferred = WeakKeyDictionary()
 
         self._function: ProxyFunction | None = None
         self._search: ZAPSSearch | None = None
@@ -203,13 +204,14 @@ class ZAPSSampler(BaseSampler):
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
-        del state["_lock"], state["_served"]
+        del state["_lock"], state["_served"], state["_inferred"]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._lock = threading.RLock()
         self._served = WeakKeyDictionary()
+        self._inferred = WeakKeyDictionary()
 
     @property
     def proxies_(self) -> pd.DataFrame:
@@ -299,7 +301,7 @@ class ZAPSSampler(BaseSampler):
             return {}
         with self._lock:
             space = self._inferred_space(study)
-        if _space.is_enumerable(space):
+        if not space or _space.is_enumerable(space):
             return space
         return self._independent_sampler.infer_relative_search_space(study, trial)
 
@@ -490,9 +492,15 @@ class ZAPSSampler(BaseSampler):
 
     def _inferred_space(self, study: Study) -> dict[str, BaseDistribution]:
         """What the study's trials have in common and leaves a choice."""
+        # Optuna's class remembers the trials of one study.
+        of_storage = self._inferred.setdefault(study._storage, {})
+        inferred = of_storage.get(study._study_id)
+        if inferred is None:
+            inferred = IntersectionSearchSpace(include_pruned=True)
+            of_storage[study._study_id] = inferred
         return {
             name: distribution
-            for name, distribution in self._inferred.calculate(study).items()
+            for name, distribution in inferred.calculate(study).items()
             if not distribution.single()
         }
 
