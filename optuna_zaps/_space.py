@@ -8,6 +8,7 @@ from decimal import Decimal
 import math
 from typing import Any
 
+import numpy as np
 from optuna.distributions import BaseDistribution
 from optuna.distributions import CategoricalDistribution
 from optuna.distributions import FloatDistribution
@@ -35,7 +36,10 @@ def normalized(search_space: SearchSpace) -> dict[str, BaseDistribution]:
         if isinstance(choices, BaseDistribution):
             space[name] = choices
         elif isinstance(choices, Sequence) and not isinstance(choices, str):
-            space[name] = CategoricalDistribution(choices)
+            # NumPy's scalars are no JSON, which is what a storage writes.
+            space[name] = CategoricalDistribution(
+                [value.item() if isinstance(value, np.generic) else value for value in choices]
+            )
         else:
             raise TypeError(
                 "search_space must map each name to a distribution or a sequence of choices, but "
@@ -98,7 +102,7 @@ def served(name: str, value: Any, distribution: BaseDistribution) -> Any:
 
 def _n_values(distribution: BaseDistribution) -> float:
     if isinstance(distribution, CategoricalDistribution):
-        return len(distribution.choices)
+        return len(_distinct(distribution))
     if isinstance(distribution, IntDistribution):
         return (distribution.high - distribution.low) // distribution.step + 1
     if isinstance(distribution, FloatDistribution) and distribution.step is not None:
@@ -108,7 +112,7 @@ def _n_values(distribution: BaseDistribution) -> float:
 
 def _values(distribution: BaseDistribution) -> tuple[Any, ...]:
     if isinstance(distribution, CategoricalDistribution):
-        return tuple(distribution.choices)
+        return _distinct(distribution)
     if isinstance(distribution, IntDistribution):
         return tuple(range(distribution.low, distribution.high + 1, distribution.step))
     assert isinstance(distribution, FloatDistribution)
@@ -116,6 +120,17 @@ def _values(distribution: BaseDistribution) -> tuple[Any, ...]:
         return (distribution.low,)
     low, step = Decimal(str(distribution.low)), Decimal(str(distribution.step))
     return tuple(float(low + step * i) for i in _decimal_range(distribution))
+
+
+def _distinct(distribution: CategoricalDistribution) -> tuple[Any, ...]:
+    """The choices without those that equal an earlier one, as ``True`` equals 1.
+
+    Optuna takes both for the first, so that they are one configuration.
+    """
+    distinct: dict[Any, Any] = {}
+    for choice in distribution.choices:
+        distinct.setdefault(choice_key(choice), choice)
+    return tuple(distinct.values())
 
 
 def _decimal_range(distribution: FloatDistribution) -> range:
