@@ -29,6 +29,10 @@ from optuna_zaps.search import History
 CLAIM_KEY = "zaps:candidate"
 """System attribute that holds the parameters of the candidate a trial is about to evaluate."""
 
+_LARGEST = 1e30
+"""Largest label: squares of larger ones overflow, such as those of a penalty of
+``sys.float_info.max``, and trees read labels in single precision."""
+
 
 class _Tally:
     """What a run of trials, in order of their numbers, adds up to."""
@@ -206,9 +210,9 @@ def _merged(
 
 
 def _finite(labels: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Infinite labels become the best or worst finite one."""
+    """Infinite labels become the best or worst finite one; huge ones count as infinite."""
     labels = np.where(np.isnan(labels), -np.inf, labels)
-    finite = labels[np.isfinite(labels)]
+    finite = labels[np.abs(labels) <= _LARGEST]
     if len(finite) == len(labels):
         return labels
     low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 1.0)
