@@ -26,6 +26,7 @@ import pandas as pd
 
 from optuna_zaps import _space
 from optuna_zaps._history import CLAIM_KEY
+from optuna_zaps._history import MEAN_KEY
 from optuna_zaps._history import HistoryReader
 from optuna_zaps._history import direction_sign
 from optuna_zaps._history import fixed_params
@@ -456,7 +457,7 @@ class ZAPSSampler(BaseSampler):
         attributes: dict[str, Any] = {"zaps:phase": proposal.phase}
         if proposal.mean is not None and proposal.acquisition is not None:
             sign = direction_sign(study)
-            attributes["zaps:mean"] = sign * proposal.mean
+            attributes[MEAN_KEY] = sign * proposal.mean
             attributes["zaps:std"] = proposal.std
             attributes["zaps:acquisition"] = sign * proposal.acquisition
         if proposal.proxies:
