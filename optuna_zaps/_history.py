@@ -1,7 +1,8 @@
 """From a study's trials to what the search wants to know.
 
 A worker that is about to evaluate a candidate says so in a system attribute of its trial, the
-*claim*, because the parameters themselves are only stored one by one as the objective asks.
+*claim*, because the parameters themselves are only stored one by one as the objective asks. While
+it evaluates the candidate, what was predicted of it counts as its value.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 import math
 from typing import Any
+from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -29,6 +31,16 @@ from optuna_zaps.search import History
 CLAIM_KEY = "zaps:candidate"
 """System attribute that holds the parameters of the candidate a trial is about to evaluate."""
 
+MEAN_KEY = "zaps:mean"
+"""User attribute that holds the predicted value of a trial, in the unit of the objective."""
+
+_LARGEST = 1e30
+"""Largest label: squares of larger ones overflow, such as those of a penalty of
+``sys.float_info.max``, and trees read labels in single precision."""
+
+_Label: TypeAlias = tuple[int, float, TrialState]
+"""Candidate, value or prediction (larger is better), and the state of the trial."""
+
 
 class _Tally:
     """What a run of trials, in order of their numbers, adds up to."""
@@ -37,14 +49,12 @@ class _Tally:
         self._candidates = candidates
         self._sign = sign
         self._unavailable = np.zeros(len(candidates), dtype=np.bool_)
-        self._complete: list[tuple[int, float]] = []
-        self._pruned: list[tuple[int, float, int]] = []
+        self._labels: list[_Label] = []
 
     def copy(self) -> _Tally:
         twin = _Tally.__new__(_Tally)
         twin._candidates, twin._sign = self._candidates, self._sign
-        twin._unavailable = self._unavailable.copy()
-        twin._complete, twin._pruned = self._complete.copy(), self._pruned.copy()
+        twin._unavailable, twin._labels = self._unavailable.copy(), self._labels.copy()
         return twin
 
     def add(self, trial: FrozenTrial) -> None:
@@ -52,20 +62,20 @@ class _Tally:
         if candidate is None:
             return
         self._unavailable[candidate] = True
-        values = trial.values
-        if not values or math.isnan(values[0]):
+        if trial.state.is_finished():
+            value = trial.values[0] if trial.values else None
+        else:
+            value = trial.user_attrs.get(MEAN_KEY)
+        if value is None or math.isnan(value) or trial.state == TrialState.FAIL:
             return
-        if trial.state == TrialState.COMPLETE:
-            self._complete.append((candidate, self._sign * values[0]))
-        elif trial.state == TrialState.PRUNED:
-            self._pruned.append((candidate, self._sign * values[0], len(self._complete)))
+        self._labels.append((candidate, self._sign * value, trial.state))
 
     def holds(self, candidate: int) -> bool:
         return bool(self._unavailable[candidate])
 
     def history(self) -> History:
-        labelled, labels = _merged(_with_pruned(self._complete, self._pruned))
-        return History(labelled, _finite(labels), self._unavailable)
+        labelled, labels, pending = _merged(_comparable(self._labels))
+        return History(labelled, _finite(labels), self._unavailable, pending)
 
 
 @dataclass
@@ -171,44 +181,56 @@ def candidate_of(trial: FrozenTrial, candidates: CandidateSet) -> int | None:
     return candidates.index({**claim, **fixed_params(trial)})
 
 
-def _with_pruned(
-    complete: list[tuple[int, float]], pruned: list[tuple[int, float, int]]
-) -> list[tuple[int, float]]:
-    """Labels in order of trial, those of pruned trials included.
+def _comparable(labels: list[_Label]) -> list[_Label]:
+    """Labels of which those that are no final value count for what they are worth.
 
     A pruned trial's value comes from an unfinished training, so it counts, but for no more than
-    the median of what finished: that is what pruners hold against it.
+    the median of what finished: that is what pruners hold against it. Before anything finished
+    neither it nor a prediction has a meaning.
     """
-    if not complete or not pruned:
-        return complete
-    median = float(np.median([value for _, value in complete]))
-    merged = list(complete)
-    for candidate, value, position in reversed(pruned):
-        merged.insert(position, (candidate, min(value, median)))
-    return merged
+    complete = [value for _, value, state in labels if state == TrialState.COMPLETE]
+    if len(complete) == len(labels):
+        return labels
+    if not complete:
+        return []
+    median = float(np.median(complete))
+    return [
+        (candidate, min(value, median) if state == TrialState.PRUNED else value, state)
+        for candidate, value, state in labels
+    ]
 
 
 def _merged(
-    labels: list[tuple[int, float]],
-) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]:
-    """Distinct candidates with the mean of their labels."""
-    sums: dict[int, float] = {}
-    counts: dict[int, int] = {}
-    for candidate, value in labels:
-        sums[candidate] = sums.get(candidate, 0.0) + value
-        counts[candidate] = counts.get(candidate, 0) + 1
-    n_labelled = len(sums)
+    labels: list[_Label],
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    """Distinct candidates with the mean of their labels, and which of these are predictions.
+
+    A prediction counts only where there is no value. Candidates come in the order of their first
+    trials, finished or not, so that a value that arrives late takes the place of its prediction.
+    """
+    values: dict[int, list[float]] = {}
+    predictions: dict[int, float] = {}
+    for candidate, value, state in labels:
+        known = values.setdefault(candidate, [])
+        if state.is_finished():
+            known.append(value)
+        else:
+            predictions[candidate] = value
+    means = [
+        sum(known) / len(known) if known else predictions[candidate]
+        for candidate, known in values.items()
+    ]
     return (
-        np.fromiter(sums.keys(), dtype=np.intp, count=n_labelled),
-        np.fromiter(sums.values(), dtype=np.float64, count=n_labelled)
-        / np.fromiter(counts.values(), dtype=np.float64, count=n_labelled),
+        np.fromiter(values, dtype=np.intp, count=len(values)),
+        np.asarray(means, dtype=np.float64),
+        np.asarray([not known for known in values.values()], dtype=np.bool_),
     )
 
 
 def _finite(labels: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Infinite labels become the best or worst finite one."""
+    """Infinite labels become the best or worst finite one; huge ones count as infinite."""
     labels = np.where(np.isnan(labels), -np.inf, labels)
-    finite = labels[np.isfinite(labels)]
+    finite = labels[np.abs(labels) <= _LARGEST]
     if len(finite) == len(labels):
         return labels
     low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 1.0)

@@ -37,7 +37,10 @@ def normalized(search_space: SearchSpace) -> dict[str, BaseDistribution]:
         if isinstance(choices, BaseDistribution):
             space[name] = choices
         elif isinstance(choices, Sequence) and not isinstance(choices, str):
-            space[name] = CategoricalDistribution(choices)
+            # NumPy's scalars are no JSON, which is what a storage writes.
+            space[name] = CategoricalDistribution(
+                [value.item() if isinstance(value, np.generic) else value for value in choices]
+            )
         else:
             raise TypeError(
                 "search_space must map each name to a distribution or a sequence of choices, but "
@@ -48,7 +51,7 @@ def normalized(search_space: SearchSpace) -> dict[str, BaseDistribution]:
 
 def size(space: Mapping[str, BaseDistribution]) -> float:
     """Number of configurations; infinite if a parameter is continuous."""
-    return math.prod(_n_values(distribution) for distribution in space.values())
+    return math.prod(n_values(distribution) for distribution in space.values())
 
 
 def is_enumerable(space: Mapping[str, BaseDistribution]) -> bool:
@@ -58,13 +61,13 @@ def is_enumerable(space: Mapping[str, BaseDistribution]) -> bool:
 
 def choices_of(space: Mapping[str, BaseDistribution]) -> dict[str, tuple[Any, ...]]:
     """Values of each parameter of a finite space."""
-    return {name: _values(distribution) for name, distribution in space.items()}
+    return {name: values_of(distribution) for name, distribution in space.items()}
 
 
 def places_of(space: Mapping[str, BaseDistribution]) -> dict[str, list[float]]:
     """The places in [0, 1] of the values of each parameter of a finite space that is a number."""
     return {
-        name: Scale(distribution).places(_values(distribution)).tolist()
+        name: Scale(distribution).places(values_of(distribution)).tolist()
         for name, distribution in space.items()
         if not isinstance(distribution, CategoricalDistribution)
     }
@@ -115,7 +118,9 @@ class Scale:
     def places(self, values: Sequence[float]) -> npt.NDArray[np.float64]:
         """Place of each value, 0 for the lowest and 1 for the highest."""
         transformed = self._transformed(np.asarray(values, dtype=np.float64))
-        return np.asarray((transformed - self._low) / ((self._high - self._low) or 1.0))
+        return np.asarray(
+            (transformed - self._low) / ((self._high - self._low) or 1.0), dtype=np.float64
+        )
 
     def values(self, places: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """The value of the distribution nearest to each place, as a float."""
@@ -133,12 +138,13 @@ class Scale:
         return np.clip(values, low, high)
 
     def _transformed(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        return np.log(values) if self._distribution.log else values
+        return np.asarray(np.log(values)) if self._distribution.log else values
 
 
-def _n_values(distribution: BaseDistribution) -> float:
+def n_values(distribution: BaseDistribution) -> float:
+    """Number of values of a parameter; infinite if it is continuous."""
     if isinstance(distribution, CategoricalDistribution):
-        return len(distribution.choices)
+        return len(_distinct(distribution))
     if isinstance(distribution, IntDistribution):
         return (distribution.high - distribution.low) // distribution.step + 1
     if isinstance(distribution, FloatDistribution) and distribution.step is not None:
@@ -146,9 +152,10 @@ def _n_values(distribution: BaseDistribution) -> float:
     return 1 if distribution.single() else math.inf
 
 
-def _values(distribution: BaseDistribution) -> tuple[Any, ...]:
+def values_of(distribution: BaseDistribution) -> tuple[Any, ...]:
+    """Distinct values of a finite parameter, in order."""
     if isinstance(distribution, CategoricalDistribution):
-        return tuple(distribution.choices)
+        return _distinct(distribution)
     if isinstance(distribution, IntDistribution):
         return tuple(range(distribution.low, distribution.high + 1, distribution.step))
     assert isinstance(distribution, FloatDistribution)
@@ -156,6 +163,17 @@ def _values(distribution: BaseDistribution) -> tuple[Any, ...]:
         return (distribution.low,)
     low, step = Decimal(str(distribution.low)), Decimal(str(distribution.step))
     return tuple(float(low + step * i) for i in _decimal_range(distribution))
+
+
+def _distinct(distribution: CategoricalDistribution) -> tuple[Any, ...]:
+    """The choices without those that equal an earlier one, as ``True`` equals 1.
+
+    Optuna takes both for the first, so that they are one configuration.
+    """
+    distinct: dict[Any, Any] = {}
+    for choice in distribution.choices:
+        distinct.setdefault(choice_key(choice), choice)
+    return tuple(distinct.values())
 
 
 def _decimal_range(distribution: FloatDistribution) -> range:

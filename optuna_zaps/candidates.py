@@ -9,6 +9,7 @@ Notations:
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from functools import cached_property
@@ -24,7 +25,9 @@ from scipy.sparse import csr_array
 MAX_CANDIDATES = 2**18
 """Largest space that is enumerated, in configurations (an 8 MiB table of 32-byte rows)."""
 
-_NAN = object()
+
+class _NaN:
+    """Stands for NaN among choices; a class, so that it stays one object in a pickle."""
 
 
 class CandidateSet:
@@ -251,31 +254,48 @@ class CandidateSet:
         )
 
     def _position(self, name: str, value: Any) -> int | None:
-        try:
-            position = self._positions[name].get(choice_key(value))
-        except TypeError:  # an unhashable value is no choice of ours
-            return None
-        if position is None and name in self.places and isinstance(value, float):
+        position = self._positions[name].get(choice_key(value))
+        if position is None and name in self.places and isinstance(value, int | float):
             # A float on a grid reaches us rounded in more than one way: low + k * step.
-            numbers = np.asarray(self.choices[name], dtype=np.float64)
-            close = np.isclose(numbers, value, rtol=1e-9, atol=1e-12)
+            grid = np.asarray(self.choices[name], dtype=np.float64)
+            close = np.isclose(grid, value, rtol=1e-12, atol=1e-12)
             return int(close.argmax()) if close.any() else None
         return position
 
 
 def choice_key(value: Any) -> Any:
-    """Hashable stand-in that equals itself for NaN, as Optuna compares choices."""
-    return _NAN if isinstance(value, float) and math.isnan(value) else value
+    """Hashable stand-in that equals itself for NaN, as Optuna compares choices.
+
+    A list equals a tuple: storages return either as a list.
+    """
+    if isinstance(value, float) and math.isnan(value):
+        return _NaN
+    if isinstance(value, list | tuple):
+        return tuple(choice_key(item) for item in value)
+    return value if isinstance(value, Hashable) else repr(value)
 
 
 def _factorized(column: pd.Series[Any]) -> tuple[npt.NDArray[np.intp], tuple[Any, ...]]:
     """Codes and distinct values, in order of first appearance.
 
-    Values are Python scalars; a missing one in a column that is not of floats is ``None``.
+    Values are Python scalars; a missing one in a column that is not of floats is ``None``, unless
+    the column has both ``None`` and NaN.
     """
-    codes, values = pd.factorize(column.to_numpy(dtype=object), use_na_sentinel=False)
-    missing = math.nan if pd.api.types.is_float_dtype(column.dtype) else None
+    values = column.to_numpy(dtype=object)
+    missing: Any = math.nan if pd.api.types.is_float_dtype(column.dtype) else None
+    is_missing = np.asarray(pd.isna(values), dtype=np.bool_)
+    is_none = np.asarray([value is None for value in values[is_missing]], dtype=np.bool_)
+    if is_none.any() and not is_none.all():
+        values = values.copy()
+        values[np.flatnonzero(is_missing)[~is_none]] = _NaN  # pandas takes the two for one
+    codes, distinct = pd.factorize(values, use_na_sentinel=False)
     return codes, tuple(
-        missing if pd.isna(value) else value.item() if isinstance(value, np.generic) else value
-        for value in values
+        math.nan
+        if value is _NaN
+        else missing
+        if pd.isna(value)
+        else value.item()
+        if isinstance(value, np.generic)
+        else value
+        for value in distinct
     )

@@ -26,6 +26,7 @@ import pandas as pd
 
 from optuna_zaps import _space
 from optuna_zaps._history import CLAIM_KEY
+from optuna_zaps._history import MEAN_KEY
 from optuna_zaps._history import HistoryReader
 from optuna_zaps._history import direction_sign
 from optuna_zaps._history import fixed_params
@@ -180,7 +181,8 @@ class ZAPSSampler(BaseSampler):
         self._reader = HistoryReader()
         self._served: WeakKeyDictionary[BaseStorage, dict[int, dict[str, Any] | None]]
         self._served = WeakKeyDictionary()
-        self._inferred = IntersectionSearchSpace(include_pruned=True)
+        self._inferred: WeakKeyDictionary[BaseStorage, dict[int, IntersectionSearchSpace]]
+        self._inferred = WeakKeyDictionary()
 
         self._function: ProxyFunction | None = None
         self._search: ZAPSSearch | None = None
@@ -203,13 +205,14 @@ class ZAPSSampler(BaseSampler):
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
-        del state["_lock"], state["_served"]
+        del state["_lock"], state["_served"], state["_inferred"]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._lock = threading.RLock()
         self._served = WeakKeyDictionary()
+        self._inferred = WeakKeyDictionary()
 
     @property
     def proxies_(self) -> pd.DataFrame:
@@ -299,7 +302,7 @@ class ZAPSSampler(BaseSampler):
             return {}
         with self._lock:
             space = self._inferred_space(study)
-        if _space.is_enumerable(space):
+        if not space or _space.is_enumerable(space):
             return space
         return self._independent_sampler.infer_relative_search_space(study, trial)
 
@@ -454,7 +457,7 @@ class ZAPSSampler(BaseSampler):
         attributes: dict[str, Any] = {"zaps:phase": proposal.phase}
         if proposal.mean is not None and proposal.acquisition is not None:
             sign = direction_sign(study)
-            attributes["zaps:mean"] = sign * proposal.mean
+            attributes[MEAN_KEY] = sign * proposal.mean
             attributes["zaps:std"] = proposal.std
             attributes["zaps:acquisition"] = sign * proposal.acquisition
         if proposal.proxies:
@@ -490,9 +493,15 @@ class ZAPSSampler(BaseSampler):
 
     def _inferred_space(self, study: Study) -> dict[str, BaseDistribution]:
         """What the study's trials have in common and leaves a choice."""
+        # Optuna's class remembers the trials of one study.
+        of_storage = self._inferred.setdefault(study._storage, {})
+        inferred = of_storage.get(study._study_id)
+        if inferred is None:
+            inferred = IntersectionSearchSpace(include_pruned=True)
+            of_storage[study._study_id] = inferred
         return {
             name: distribution
-            for name, distribution in self._inferred.calculate(study).items()
+            for name, distribution in inferred.calculate(study).items()
             if not distribution.single()
         }
 

@@ -163,15 +163,27 @@ class History:
         labels: Their labels, finite, larger is better, shape (n_labelled,).
         unavailable: Mask of shape (n_candidates,) of those not to be proposed: evaluated, failed
             or being evaluated.
+        pending: Mask of shape (n_labelled,) of the labels that are predictions, because their
+            candidates are still being evaluated; by default none is. They count as values
+            wherever a candidate is proposed ("Kriging believer": Ginsbourger et al., 2010), which
+            turns the search away from where other workers are.
     """
 
     labelled: IntArray
     labels: FloatArray
     unavailable: npt.NDArray[np.bool_]
+    pending: npt.NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         assert self.labelled.shape == self.labels.shape
+        assert self.pending is None or self.pending.shape == self.labels.shape
         assert np.all(np.isfinite(self.labels))
+
+    def evaluated(self) -> History:
+        """The same without predictions."""
+        if self.pending is None:
+            return self
+        return History(self.labelled[~self.pending], self.labels[~self.pending], self.unavailable)
 
 
 @dataclass(frozen=True)
@@ -339,6 +351,7 @@ class ZAPSSearch:
         Raises:
             ValueError: If there are fewer than two labels.
         """
+        history = history.evaluated()
         if len(history.labelled) < MIN_LABELS:
             raise ValueError(
                 f"A ranking needs at least {MIN_LABELS} configurations with a finite value, but "

@@ -145,9 +145,7 @@ class Kernel:
         weight = parameter if relevance else np.zeros_like(parameter)
         n_parameters = max(layout.n_parameters, 1)
         # Columns of the encoding, the weight of each, and what makes squared differences h and q.
-        self._unordered = (
-            np.flatnonzero(~numeric), weight[~numeric], np.sqrt(0.5 / n_parameters)
-        )
+        self._unordered = (np.flatnonzero(~numeric), weight[~numeric], np.sqrt(0.5 / n_parameters))
         self._numbers = (np.flatnonzero(numeric), weight[numeric], np.sqrt(2.0 / n_parameters))
         start = [noise, 1.0] + [3.0] * self._n_weights + ([0.1] if self.with_proxies else [])
         start += [1.0 / max(self._n_smooth, 1), 0.5] * self._n_smooth

@@ -1,0 +1,198 @@
+"""Where a study is searched: over all configurations of its space, or over some drawn from it.
+
+Either kind turns the trials of a study into a search over candidates and a history of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+from optuna.distributions import BaseDistribution
+from optuna.study import Study
+from optuna.trial import FrozenTrial
+import pandas as pd
+
+from optuna_zaps._history import HistoryReader
+from optuna_zaps._random import stream
+from optuna_zaps.candidates import CandidateSet
+from optuna_zaps.candidates import choice_key
+from optuna_zaps.pool import Pool
+from optuna_zaps.proxies import ProxyFunction
+from optuna_zaps.proxies import ProxyTable
+from optuna_zaps.search import History
+from optuna_zaps.search import ZAPSSearch
+from optuna_zaps.surrogates import FeatureLayout
+from optuna_zaps.surrogates import Surrogate
+from optuna_zaps.surrogates import SurrogateFactory
+
+
+class SearchFactory(Protocol):
+    """Makes a search over candidates with the settings of a sampler."""
+
+    def __call__(
+        self,
+        candidates: CandidateSet,
+        proxies: ProxyTable | None,
+        surrogate: SurrogateFactory | None = None,
+    ) -> ZAPSSearch:
+        """Search over candidates, by default with the sampler's own surrogate."""
+
+
+class Arena(Protocol):
+    """A space and what it takes to search it."""
+
+    @property
+    def search(self) -> ZAPSSearch:
+        """The search in force."""
+
+    @property
+    def is_exhaustible(self) -> bool:
+        """Whether the candidates are all that there is."""
+
+    def view(
+        self,
+        study: Study,
+        reader: HistoryReader,
+        trial: FrozenTrial | None,
+        fixed: Mapping[str, Any],
+    ) -> tuple[ZAPSSearch, History]:
+        """The search that chooses for a trial, and what it knows.
+
+        Args:
+            study: The study.
+            reader: Reads the history.
+            trial: The trial that asks; its own claim does not count.
+            fixed: Parameters of the trial that are decided already.
+        """
+
+
+class EnumeratedArena:
+    """All configurations of a space.
+
+    Args:
+        search: A search over them.
+    """
+
+    is_exhaustible = True
+
+    def __init__(self, search: ZAPSSearch) -> None:
+        self.search = search
+
+    def view(
+        self,
+        study: Study,
+        reader: HistoryReader,
+        trial: FrozenTrial | None,
+        fixed: Mapping[str, Any],
+    ) -> tuple[ZAPSSearch, History]:
+        """As in :class:`Arena`."""
+        del fixed
+        return self.search, reader.read(study, self.search.candidates, trial)
+
+
+class DrawnArena:
+    """Configurations drawn from a space that cannot be enumerated.
+
+    The initial evaluations are planned over a first pool. After them each trial has a pool of its
+    own, which depends on the history and the seed alone.
+
+    Args:
+        space: Distribution of each parameter.
+        make_search: Makes a search over a pool.
+        surrogate: Its surrogate, kept from pool to pool.
+        seed: Seed of the pools.
+        function: Proxies of a configuration.
+    """
+
+    is_exhaustible = False
+
+    def __init__(
+        self,
+        space: Mapping[str, BaseDistribution],
+        make_search: SearchFactory,
+        surrogate: SurrogateFactory,
+        seed: int,
+        function: ProxyFunction | None,
+    ) -> None:
+        self._pool = Pool(space)
+        self._make_search = make_search
+        self._surrogate = surrogate
+        self._surrogates: dict[FeatureLayout, Surrogate] = {}
+        self._seed = seed
+        self._proxies = None if function is None else _RememberedProxies(function)
+        self._first = self._search_over(self._pool.spread(stream(seed, "pool")))
+        self.search = self._first
+
+    def view(
+        self,
+        study: Study,
+        reader: HistoryReader,
+        trial: FrozenTrial | None,
+        fixed: Mapping[str, Any],
+    ) -> tuple[ZAPSSearch, History]:
+        """As in :class:`Arena`."""
+        planned = trial is not None and trial.number < self._first.schedule.n_startup
+        if planned and not fixed.keys() & self._pool.space.keys():
+            return self._first, reader.read(study, self._first.candidates, trial)
+        seen = reader.configurations(study, list(self._pool.space), trial)
+        best = np.empty(0, dtype=np.intp)
+        history: History | None = None
+        if seen:
+            history = reader.read(study, _candidates_of(seen), trial)
+            best = history.labelled[np.argsort(-history.labels, kind="stable")]
+        n_labelled = 0 if history is None else len(history.labelled)
+        candidates = self._pool.draw(
+            seen, best.tolist(), stream(self._seed, "pool", n_labelled), fixed
+        )
+        unavailable = np.zeros(len(candidates), dtype=np.bool_)
+        if history is None:
+            nothing = np.empty(0)
+            history = History(nothing.astype(np.intp), nothing, unavailable)
+        else:
+            unavailable[: len(seen)] = history.unavailable
+            history = History(history.labelled, history.labels, unavailable, history.pending)
+        self.search = self._search_over(candidates)
+        return self.search, history
+
+    def _search_over(self, candidates: CandidateSet) -> ZAPSSearch:
+        proxies = None if self._proxies is None else self._proxies.of(candidates)
+        return self._make_search(candidates, proxies, self._kept_surrogate)
+
+    def _kept_surrogate(self, layout: FeatureLayout, seed: int) -> Surrogate:
+        """The surrogate of a layout, which remembers its fits from one pool to the next."""
+        if layout not in self._surrogates:
+            self._surrogates[layout] = self._surrogate(layout, seed)
+        return self._surrogates[layout]
+
+
+class _RememberedProxies:
+    """Proxies of pool after pool, each configuration computed once.
+
+    Ranks are those among the first pool, so that a configuration keeps its rank.
+    """
+
+    def __init__(self, function: ProxyFunction) -> None:
+        self._function = function
+        self._known: dict[tuple[Any, ...], Mapping[str, float]] = {}
+        self._reference: ProxyTable | None = None
+
+    def of(self, candidates: CandidateSet) -> ProxyTable:
+        table = ProxyTable.from_function(self._remembered, candidates, self._reference)
+        if self._reference is None:
+            self._reference = table
+        return table
+
+    def _remembered(self, params: dict[str, Any]) -> Mapping[str, float]:
+        key = tuple(map(choice_key, params.values()))
+        if key not in self._known:
+            self._known[key] = self._function(params)
+        return self._known[key]
+
+
+def _candidates_of(configurations: list[dict[str, Any]]) -> CandidateSet:
+    """Just these, in this order."""
+    return CandidateSet.from_frame(pd.DataFrame(configurations, dtype=object))
