@@ -10,7 +10,6 @@ from typing import Any
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 from optuna.distributions import BaseDistribution
 from optuna.study import Study
 from optuna.trial import FrozenTrial
@@ -30,16 +29,32 @@ from optuna_zaps.surrogates import Surrogate
 from optuna_zaps.surrogates import SurrogateFactory
 
 
-class SearchFactory(Protocol):
-    """Makes a search over candidates with the settings of a sampler."""
+class KeptSurrogates:
+    """Surrogates that remember their fits from one pool to the next."""
+
+    def __init__(self) -> None:
+        self._factory: SurrogateFactory | None = None
+        self._made: dict[FeatureLayout, Surrogate] = {}
+
+    def of(self, factory: SurrogateFactory) -> SurrogateFactory:
+        """A factory that makes one surrogate for each layout."""
+        self._factory = factory
+        return self._kept
+
+    def _kept(self, layout: FeatureLayout, seed: int) -> Surrogate:
+        assert self._factory is not None
+        if layout not in self._made:
+            self._made[layout] = self._factory(layout, seed)
+        return self._made[layout]
+
+
+class PoolSearchFactory(Protocol):
+    """Makes a search over a pool with the settings of a sampler."""
 
     def __call__(
-        self,
-        candidates: CandidateSet,
-        proxies: ProxyTable | None,
-        surrogate: SurrogateFactory | None = None,
+        self, candidates: CandidateSet, proxies: ProxyTable | None, surrogates: KeptSurrogates
     ) -> ZAPSSearch:
-        """Search over candidates, by default with the sampler's own surrogate."""
+        """Search over candidates."""
 
 
 class Arena(Protocol):
@@ -103,7 +118,6 @@ class DrawnArena:
     Args:
         space: Distribution of each parameter.
         make_search: Makes a search over a pool.
-        surrogate: Its surrogate, kept from pool to pool.
         seed: Seed of the pools.
         function: Proxies of a configuration.
     """
@@ -113,15 +127,13 @@ class DrawnArena:
     def __init__(
         self,
         space: Mapping[str, BaseDistribution],
-        make_search: SearchFactory,
-        surrogate: SurrogateFactory,
+        make_search: PoolSearchFactory,
         seed: int,
         function: ProxyFunction | None,
     ) -> None:
         self._pool = Pool(space)
         self._make_search = make_search
-        self._surrogate = surrogate
-        self._surrogates: dict[FeatureLayout, Surrogate] = {}
+        self._surrogates = KeptSurrogates()
         self._seed = seed
         self._proxies = None if function is None else _RememberedProxies(function)
         self._first = self._search_over(self._pool.spread(stream(seed, "pool")))
@@ -138,7 +150,7 @@ class DrawnArena:
         planned = trial is not None and trial.number < self._first.schedule.n_startup
         if planned and not fixed.keys() & self._pool.space.keys():
             return self._first, reader.read(study, self._first.candidates, trial)
-        seen = reader.configurations(study, list(self._pool.space), trial)
+        seen = reader.configurations(study, self._pool.space, trial)
         best = np.empty(0, dtype=np.intp)
         history: History | None = None
         if seen:
@@ -160,13 +172,7 @@ class DrawnArena:
 
     def _search_over(self, candidates: CandidateSet) -> ZAPSSearch:
         proxies = None if self._proxies is None else self._proxies.of(candidates)
-        return self._make_search(candidates, proxies, self._kept_surrogate)
-
-    def _kept_surrogate(self, layout: FeatureLayout, seed: int) -> Surrogate:
-        """The surrogate of a layout, which remembers its fits from one pool to the next."""
-        if layout not in self._surrogates:
-            self._surrogates[layout] = self._surrogate(layout, seed)
-        return self._surrogates[layout]
+        return self._make_search(candidates, proxies, self._surrogates)
 
 
 class _RememberedProxies:

@@ -18,13 +18,16 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
+from optuna.distributions import BaseDistribution
 from optuna.storages import BaseStorage
 from optuna.study import Study
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial
 from optuna.trial import TrialState
 
+from optuna_zaps._space import offers
 from optuna_zaps.candidates import CandidateSet
+from optuna_zaps.candidates import choice_key
 from optuna_zaps.search import History
 
 
@@ -130,6 +133,29 @@ class HistoryReader:
             tally.add(trial)
         return tally.history()
 
+    @staticmethod
+    def configurations(
+        study: Study, space: Mapping[str, BaseDistribution], but: FrozenTrial | None
+    ) -> list[dict[str, Any]]:
+        """Distinct configurations of a space that trials evaluate or evaluated, oldest first.
+
+        Args:
+            study: The study.
+            space: Parameters that a configuration has; one with a value that its distribution
+                does not offer is left out.
+            but: As for :meth:`read`.
+        """
+        distinct: dict[tuple[Any, ...], dict[str, Any]] = {}
+        for trial in study._storage.get_all_trials(study._study_id, deepcopy=False):
+            if but is not None and trial.number == but.number:
+                continue
+            known = evaluated_params(trial)
+            if not all(name in known and offers(space[name], known[name]) for name in space):
+                continue
+            params = {name: known[name] for name in space}
+            distinct.setdefault(tuple(map(choice_key, params.values())), params)
+        return list(distinct.values())
+
     def holders(
         self, study: Study, candidates: CandidateSet, candidate: int, but: FrozenTrial
     ) -> list[int]:
@@ -171,14 +197,19 @@ def fixed_params(trial: FrozenTrial) -> dict[str, Any]:
     return {**trial.system_attrs.get("fixed_params", {}), **trial.params}
 
 
-def candidate_of(trial: FrozenTrial, candidates: CandidateSet) -> int | None:
-    """The candidate that a trial evaluates, as far as it can be known yet.
+def evaluated_params(trial: FrozenTrial) -> dict[str, Any]:
+    """Parameters that a trial evaluates, as far as they can be known yet.
 
     What the objective suggested counts for more than what was claimed: an outer sampler may have
     overruled a value.
     """
     claim: Mapping[str, Any] = trial.system_attrs.get(CLAIM_KEY, {})
-    return candidates.index({**claim, **fixed_params(trial)})
+    return {**claim, **fixed_params(trial)}
+
+
+def candidate_of(trial: FrozenTrial, candidates: CandidateSet) -> int | None:
+    """The candidate that a trial evaluates, as far as it can be known yet."""
+    return candidates.index(evaluated_params(trial))
 
 
 def _comparable(labels: list[_Label]) -> list[_Label]:

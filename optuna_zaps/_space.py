@@ -135,10 +135,19 @@ class Scale:
             start, width = Decimal(str(self._distribution.low)), Decimal(str(step))
             grid = {k: float(start + width * int(k)) for k in np.unique(steps).tolist()}
             values = np.array([grid[k] for k in steps.tolist()])
-        return np.clip(values, low, high)
+        return np.asarray(np.clip(values, low, high), dtype=np.float64)
 
     def _transformed(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         return np.asarray(np.log(values)) if self._distribution.log else values
+
+
+def offers(distribution: BaseDistribution, value: Any) -> bool:
+    """Whether a distribution has a value."""
+    try:
+        served("", value, distribution)
+    except ValueError:
+        return False
+    return True
 
 
 def n_values(distribution: BaseDistribution) -> float:

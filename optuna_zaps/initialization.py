@@ -67,6 +67,16 @@ def uniform_plan(n_candidates: int, n_points: int, rng: np.random.Generator) -> 
     return Plan(rng.choice(n_candidates, n_points, replace=False), ("random",) * n_points)
 
 
+def sequence_plan(n_candidates: int, n_points: int) -> Plan:
+    """The first candidates in their order, where that order is a sequence that fills the space.
+
+    Returns:
+        A plan of min(n_points, n_candidates) points and one phase, ``"coverage"``.
+    """
+    n_points = min(n_points, n_candidates)
+    return Plan(np.arange(n_points), ("coverage",) * n_points)
+
+
 def maximin_plan(
     encoding: npt.NDArray[np.float32], n_points: int, rng: np.random.Generator
 ) -> Plan:

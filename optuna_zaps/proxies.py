@@ -34,6 +34,10 @@ class ProxyTable:
     Args:
         values:
             Frame of shape (n_candidates, n_proxies), row ``i`` belonging to candidate ``i``.
+        reference:
+            Table that says which proxies are of use, and among whose values the ranks are
+            counted, so that they can be compared from one set of candidates to another. By
+            default the values' own.
 
     Attributes:
         names: Names of the proxies that are of use.
@@ -48,7 +52,12 @@ class ProxyTable:
         ValueError: If a column is not numeric or a name occurs twice.
     """
 
-    def __init__(self, values: pd.DataFrame) -> None:
+    def __init__(self, values: pd.DataFrame, reference: ProxyTable | None = None) -> None:
+        if reference is not None:
+            self.names: tuple[str, ...] = reference.names
+            self.values = values[list(self.names)].to_numpy(dtype=np.float64, na_value=np.nan)
+            self.ranks = _ranks_among(self.values, reference.values)
+            return
         repeated = values.columns[values.columns.duplicated()].unique().tolist()
         if repeated:
             raise ValueError(f"Each proxy must have a name of its own, but got {repeated} twice.")
@@ -66,8 +75,18 @@ class ProxyTable:
         self.ranks = scaled_ranks(self.values)
 
     @classmethod
-    def from_function(cls, function: ProxyFunction, candidates: CandidateSet) -> ProxyTable:
-        """Call a function once for every candidate, under a progress bar.
+    def from_function(
+        cls,
+        function: ProxyFunction,
+        candidates: CandidateSet,
+        reference: ProxyTable | None = None,
+    ) -> ProxyTable:
+        """Call a function once for every candidate, under a progress bar if it takes long.
+
+        Args:
+            function: From parameters to proxies.
+            candidates: What it is called for.
+            reference: As for the class.
 
         Raises:
             ValueError: If the function does not return a mapping from names to numbers, or not
@@ -75,7 +94,7 @@ class ProxyTable:
         """
         rows: list[Mapping[str, float]] = []
         for candidate in tqdm(
-            range(len(candidates)), desc="proxies", unit="configuration", leave=False
+            range(len(candidates)), desc="proxies", unit="configuration", leave=False, delay=1
         ):
             params = candidates.params(candidate)
             row = function(params)
@@ -90,7 +109,7 @@ class ProxyTable:
                     f"{sorted(row)} for {params} and {sorted(rows[0])} before."
                 )
             rows.append(row)
-        return cls(pd.DataFrame(rows))
+        return cls(pd.DataFrame(rows), reference)
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -161,6 +180,21 @@ def scaled_ranks(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     n_known = np.sum(~np.isnan(values), axis=0)
     scaled = (ranks - 1.0) / np.maximum(n_known - 1, 1)
     return np.asarray(np.where(np.isnan(values), 0.5, scaled), dtype=np.float64)
+
+
+def _ranks_among(
+    values: npt.NDArray[np.float64], reference: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Scaled ranks that values have, or would have, among others; NaN becomes 0.5."""
+    ranks = np.full(values.shape, 0.5)
+    for column in range(values.shape[1]):
+        known = np.sort(reference[~np.isnan(reference[:, column]), column])
+        asked = ~np.isnan(values[:, column])
+        below = np.searchsorted(known, values[asked, column], side="left")
+        not_above = np.searchsorted(known, values[asked, column], side="right")
+        rank = (below + np.maximum(not_above - 1, below)) / 2
+        ranks[asked, column] = np.minimum(rank / max(len(known) - 1, 1), 1.0)
+    return ranks
 
 
 def split_table(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import replace
 import threading
@@ -18,6 +19,7 @@ from optuna.exceptions import ExperimentalWarning
 from optuna.samplers import BaseSampler
 from optuna.samplers import TPESampler
 from optuna.search_space import IntersectionSearchSpace
+from optuna.search_space import _GroupDecomposedSearchSpace
 from optuna.storages import BaseStorage
 from optuna.study import Study
 from optuna.trial import FrozenTrial
@@ -25,14 +27,18 @@ from optuna.trial import TrialState
 import pandas as pd
 
 from optuna_zaps import _space
+from optuna_zaps._arena import Arena
+from optuna_zaps._arena import DrawnArena
+from optuna_zaps._arena import EnumeratedArena
+from optuna_zaps._arena import KeptSurrogates
 from optuna_zaps._history import CLAIM_KEY
 from optuna_zaps._history import MEAN_KEY
 from optuna_zaps._history import HistoryReader
 from optuna_zaps._history import direction_sign
 from optuna_zaps._history import fixed_params
 from optuna_zaps._random import stream
-from optuna_zaps.candidates import MAX_CANDIDATES
 from optuna_zaps.candidates import CandidateSet
+from optuna_zaps.initialization import sequence_plan
 from optuna_zaps.profiles import PROFILES
 from optuna_zaps.profiles import Profile
 from optuna_zaps.proxies import ProxyFunction
@@ -163,6 +169,7 @@ class ZAPSSampler(BaseSampler):
         initialization: str = "proxies",
         features: str = "both",
         n_startup_trials: int | None = None,
+        group: bool = False,
         seed: int | None = None,
         independent_sampler: BaseSampler | None = None,
         warn_independent_sampling: bool = True,
@@ -172,6 +179,7 @@ class ZAPSSampler(BaseSampler):
             with_proxies: _schedule(budget, n_startup_trials, self._profile, with_proxies)
             for with_proxies in (True, False)
         }
+        self._group = group
         self._seed = _entropy(seed)
         self._initial_proxies = _proxy_names(initial_proxies)
         self._independent_sampler = independent_sampler or _default_sampler(seed, n_startup_trials)
@@ -185,16 +193,16 @@ class ZAPSSampler(BaseSampler):
         self._inferred = WeakKeyDictionary()
 
         self._function: ProxyFunction | None = None
-        self._search: ZAPSSearch | None = None
-        self._searched_space: dict[str, BaseDistribution] | None = None
+        self._arenas: dict[frozenset[str], tuple[dict[str, BaseDistribution], Arena]] = {}
+        self._arena: Arena | None = None
         self._space_is_given = True
         space = None if search_space is None else _space.normalized(search_space)
         if isinstance(proxies, pd.DataFrame):
-            self._search = self._table_search(proxies, space)
+            self._arena = EnumeratedArena(self._table_search(proxies, space))
         elif proxies is None or callable(proxies):
             self._function = proxies
-            if space is not None and (proxies is not None or _space.is_enumerable(space)):
-                self._search = self._space_search(space)
+            if space is not None:
+                self._arena = self._arena_of(space)
             else:
                 self._space_is_given = False
         else:
@@ -256,23 +264,23 @@ class ZAPSSampler(BaseSampler):
 
         Returns:
             Frame of at most ``n`` rows, best first, indexed from 1: the parameters, ``mean`` and
-            ``std`` of the prediction in the unit of the objective.
+            ``std`` of the prediction in the unit of the objective. Of a space that cannot be
+            enumerated, the best of the configurations drawn.
 
         Raises:
-            ValueError: If the study has too few values, several objectives, or a space that
-                cannot be enumerated.
+            ValueError: If the study has too few values, several objectives, or trials that have
+                no parameter in common.
         """
         if n < 1:
             raise ValueError(f"n must be at least 1, but got {n}.")
         if study._is_multi_objective():
             raise ValueError("A study with several objectives has no single ranking.")
         with self._lock:
-            search = (
-                self._known_search("rank")
-                if self._space_is_given
-                else self._search_in(self._inferred_space(study))
-            )
-            ranking = search.rank(self._reader.read(study, search.candidates, None))
+            arena = self._arena
+            if arena is None or not self._space_is_given:
+                arena = self._arena_of(self._inferred_space(study))
+            search, history = arena.view(study, self._reader, None, {})
+            ranking = search.rank(history)
         chosen = ranking.candidates[:n]
         frame = search.candidates.frame(chosen)
         frame["mean"] = direction_sign(study) * ranking.mean[:n]
@@ -301,10 +309,11 @@ class ZAPSSampler(BaseSampler):
         if self._space_is_given:
             return {}
         with self._lock:
-            space = self._inferred_space(study)
-        if not space or _space.is_enumerable(space):
-            return space
-        return self._independent_sampler.infer_relative_search_space(study, trial)
+            return {
+                name: distribution
+                for space in self._inferred_spaces(study)
+                for name, distribution in space.items()
+            }
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
@@ -312,18 +321,18 @@ class ZAPSSampler(BaseSampler):
         """See :meth:`optuna.samplers.BaseSampler.sample_relative`."""
         if search_space == {}:
             return {}
-        if study._is_multi_objective() or (
-            self._function is None and not _space.is_enumerable(search_space)
-        ):
+        if study._is_multi_objective():
             return self._independent_sampler.sample_relative(study, trial, search_space)
+        params: dict[str, Any] = {}
         with self._lock:
-            self._search_in(search_space)
-            params = self._pick(study, trial)
-        if params is None:
-            return self._independent_sampler.sample_relative(study, trial, search_space)
+            for space in self._spaces_among(study, search_space):
+                self._arena = self._arena_of(space)
+                chosen = self._pick(study, trial, self._arena, params)
+                if chosen is None:
+                    chosen = self._independent_sampler.sample_relative(study, trial, space)
+                params.update(chosen)
         return {
-            name: _space.served(name, params[name], distribution)
-            for name, distribution in search_space.items()
+            name: _space.served(name, value, search_space[name]) for name, value in params.items()
         }
 
     def sample_independent(
@@ -345,7 +354,7 @@ class ZAPSSampler(BaseSampler):
             params = self._params_of(study, trial, param_name)
             if params is not None and param_name in params:
                 return _space.served(param_name, params[param_name], param_distribution)
-        elif trial.number > 0 and self._searched_space is not None:
+        elif trial.number > 0 and self._arena is not None:
             self._warn_independent(trial, param_name)
         return self._independent_sampler.sample_independent(
             study, trial, param_name, param_distribution
@@ -365,14 +374,18 @@ class ZAPSSampler(BaseSampler):
         """
         self._served.get(study._storage, {}).pop(trial._trial_id, None)
         self._independent_sampler.after_trial(study, trial, state, values)
-        if self._search is None or not self._space_is_given or study._is_multi_objective():
+        if self._arena is None or study._is_multi_objective():
             return
+        if not self._space_is_given:
+            self._withdraw(study, trial)
+            return
+        search = self._arena.search
         # Reading the history is worth it only where the space may be exhausted, and trials that
         # other workers began have higher numbers than this one.
-        if trial.number + _MAX_WORKERS < len(self._search.candidates):
+        if not self._arena.is_exhaustible or trial.number + _MAX_WORKERS < len(search.candidates):
             return
         with self._lock:
-            history = self._reader.read(study, self._search.candidates, None)
+            history = self._reader.read(study, search.candidates, None)
         waiting = study._storage.get_all_trials(
             study._study_id, deepcopy=False, states=(TrialState.WAITING,)
         )
@@ -384,74 +397,99 @@ class ZAPSSampler(BaseSampler):
         self, study: Study, trial: FrozenTrial, param_name: str
     ) -> dict[str, Any] | None:
         """The configuration of a trial in a given space, chosen at its first parameter."""
-        assert self._search is not None
-        if param_name not in self._search.candidates.choices:
+        assert self._arena is not None
+        if param_name not in self._arena.search.candidates.choices:
             self._refuse_proxy_as_parameter(param_name)
             self._warn_independent(trial, param_name)
             return None
         with self._lock:
             served = self._served.setdefault(study._storage, {})
             if trial._trial_id not in served:
-                served[trial._trial_id] = self._pick(study, trial)
+                served[trial._trial_id] = self._pick(study, trial, self._arena, {})
             return served[trial._trial_id]
 
-    def _pick(self, study: Study, trial: FrozenTrial) -> dict[str, Any] | None:
+    def _pick(
+        self, study: Study, trial: FrozenTrial, arena: Arena, claimed: Mapping[str, Any]
+    ) -> dict[str, Any] | None:
         """Choose a configuration for a trial, claim it, and leave a note of why.
+
+        Args:
+            study: The study.
+            trial: The trial.
+            arena: Where to choose.
+            claimed: What was claimed for the trial in other arenas.
 
         Returns:
             ``None`` if no candidate agrees with the parameters that are fixed already, or if an
             inferred space is exhausted.
         """
-        assert self._search is not None
-        candidates = self._search.candidates
         fixed = fixed_params(trial)
-        allowed = candidates.matching(fixed)
-        if not allowed.any():
-            return None
-        proposal = self._claimed(study, trial, allowed)
-        if proposal is None:
-            self._warn_once(
-                f"exhausted {study._study_id}",
-                "Every configuration of the search space was evaluated or is being evaluated; "
-                "further trials repeat one.",
-            )
-            if not self._space_is_given:
+        refused: list[dict[str, Any]] = []
+        for _ in range(_CLAIM_ATTEMPTS):
+            search, history = arena.view(study, self._reader, trial, fixed)
+            candidates = search.candidates
+            matching = candidates.matching(fixed)
+            if not matching.any():
                 return None
-            repeats = stream(self._seed, "exhausted", trial.number)
-            return candidates.params(int(repeats.choice(np.flatnonzero(allowed))))
-        self._annotate(study, trial, proposal)
-        return candidates.params(proposal.candidate)
+            allowed = matching.copy()
+            for params in refused:
+                candidate = candidates.index(params)
+                if candidate is not None:
+                    allowed[candidate] = False
+            proposal = search.propose(history, trial.number, allowed)
+            if proposal is None:
+                return self._repeated(study, trial, candidates, matching)
+            params = candidates.params(proposal.candidate)
+            study._storage.set_trial_system_attr(trial._trial_id, CLAIM_KEY, {**claimed, **params})
+            if self._holds(study, trial, candidates, proposal.candidate):
+                self._annotate(study, trial, proposal)
+                return params
+            refused.append(params)
+        return None
 
-    def _claimed(
-        self, study: Study, trial: FrozenTrial, allowed: npt.NDArray[np.bool_]
-    ) -> Proposal | None:
-        """A proposal that no other worker is on.
+    def _holds(
+        self, study: Study, trial: FrozenTrial, candidates: CandidateSet, candidate: int
+    ) -> bool:
+        """Whether a trial may keep a candidate that it has claimed.
 
         Each worker writes its claim and then looks for another one on the same candidate; it
         keeps the candidate only after a look that found none. Of two that look at the same time
         at least one sees the other, so two never keep the same. The higher trial number gives
         way at once; the lower one waits a moment for that.
         """
-        assert self._search is not None
-        candidates = self._search.candidates
-        allowed = allowed.copy()
-        for _ in range(_CLAIM_ATTEMPTS):
-            history = self._reader.read(study, candidates, trial)
-            proposal = self._search.propose(history, trial.number, allowed)
-            if proposal is None:
-                return None
-            study._storage.set_trial_system_attr(
-                trial._trial_id, CLAIM_KEY, candidates.params(proposal.candidate)
-            )
-            for patience in (*_CLAIM_PATIENCE, None):
-                others = self._reader.holders(study, candidates, proposal.candidate, trial)
-                if not others:
-                    return proposal
-                if patience is None or min(others) < trial.number:
-                    break
-                time.sleep(patience)
-            allowed[proposal.candidate] = False
-        return None
+        for patience in (*_CLAIM_PATIENCE, None):
+            others = self._reader.holders(study, candidates, candidate, trial)
+            if not others:
+                return True
+            if patience is None or min(others) < trial.number:
+                break
+            time.sleep(patience)
+        return False
+
+    def _repeated(
+        self,
+        study: Study,
+        trial: FrozenTrial,
+        candidates: CandidateSet,
+        matching: npt.NDArray[np.bool_],
+    ) -> dict[str, Any] | None:
+        """What becomes of a trial for which nothing new is left."""
+        self._warn_once(
+            f"exhausted {study._study_id}",
+            "Every configuration of the search space was evaluated or is being evaluated; "
+            "further trials repeat one.",
+        )
+        if not self._space_is_given:
+            return None
+        repeats = stream(self._seed, "exhausted", trial.number)
+        return candidates.params(int(repeats.choice(np.flatnonzero(matching))))
+
+    def _withdraw(self, study: Study, trial: FrozenTrial) -> None:
+        """Take back what was claimed and not suggested: another branch of the objective."""
+        claim = trial.system_attrs.get(CLAIM_KEY, {})
+        kept = {name: value for name, value in claim.items() if name in trial.params}
+        if len(kept) < len(claim):
+            study._storage.set_trial_system_attr(trial._trial_id, CLAIM_KEY, kept)
 
     def _annotate(self, study: Study, trial: FrozenTrial, proposal: Proposal) -> None:
         attributes: dict[str, Any] = {"zaps:phase": proposal.phase}
@@ -505,26 +543,51 @@ class ZAPSSampler(BaseSampler):
             if not distribution.single()
         }
 
-    def _search_in(self, space: dict[str, BaseDistribution]) -> ZAPSSearch:
-        """The search of an inferred space, made anew only where the space has changed."""
-        if self._search is None or space != self._searched_space:
-            self._search = self._space_search(space)
-        return self._search
+    def _inferred_spaces(self, study: Study) -> list[dict[str, BaseDistribution]]:
+        """The spaces that a study is searched in: one, or one for each group."""
+        if not self._group:
+            space = self._inferred_space(study)
+            return [space] if space else []
+        groups = _GroupDecomposedSearchSpace(include_pruned=True).calculate(study)
+        spaces = [
+            {name: space[name] for name in sorted(space) if not space[name].single()}
+            for space in groups.search_spaces
+        ]
+        return [space for space in spaces if space]
 
-    def _space_search(self, space: dict[str, BaseDistribution]) -> ZAPSSearch:
-        if not _space.is_enumerable(space):
-            raise ValueError(
-                f"The search space must have from 1 to {MAX_CANDIDATES} configurations, but has "
-                f"{_space.size(space) if space else 0:g}. Pass a table of the candidates as "
-                "proxies=, or a smaller search_space=."
-            )
-        candidates = _space.grid(space)
-        proxies = None
-        if self._function is not None:
-            proxies = ProxyTable.from_function(self._function, candidates)
-        search = self._search_over(candidates, proxies)
-        self._searched_space = dict(space)
-        return search
+    def _spaces_among(
+        self, study: Study, search_space: Mapping[str, BaseDistribution]
+    ) -> list[dict[str, BaseDistribution]]:
+        """The parts of a search space that are searched on their own."""
+        if not self._group:
+            return [dict(search_space)]
+        spaces = [
+            {name: d for name, d in space.items() if name in search_space}
+            for space in self._inferred_spaces(study)
+        ]
+        grouped = {name for space in spaces for name in space}
+        rest = {name: d for name, d in search_space.items() if name not in grouped}
+        return [space for space in (*spaces, rest) if space]
+
+    def _arena_of(self, space: dict[str, BaseDistribution]) -> Arena:
+        """The arena of a space, made anew only where a distribution has changed."""
+        if not space:
+            raise ValueError("The trials of the study have no parameter in common.")
+        names = frozenset(space)
+        known = self._arenas.get(names)
+        if known is not None and known[0] == space:
+            return known[1]
+        arena: Arena
+        if _space.is_enumerable(space):
+            candidates = _space.grid(space)
+            proxies = None
+            if self._function is not None:
+                proxies = ProxyTable.from_function(self._function, candidates)
+            arena = EnumeratedArena(self._search_over(candidates, proxies))
+        else:
+            arena = DrawnArena(space, self._search_over_pool, self._seed, self._function)
+        self._arenas[names] = dict(space), arena
+        return arena
 
     def _search_over(self, candidates: CandidateSet, proxies: ProxyTable | None) -> ZAPSSearch:
         return ZAPSSearch(
@@ -532,18 +595,40 @@ class ZAPSSampler(BaseSampler):
             proxies,
             surrogate=self._profile.surrogate,
             settings=self._profile.settings,
-            schedule=self._schedules[proxies is not None and len(proxies.names) > 0],
+            schedule=self._schedules[_has_names(proxies)],
             seed=self._seed,
             initial_proxies=self._initial_proxies,
         )
 
+    def _search_over_pool(
+        self, candidates: CandidateSet, proxies: ProxyTable | None, surrogates: KeptSurrogates
+    ) -> ZAPSSearch:
+        schedule = self._schedules[_has_names(proxies)]
+        if isinstance(schedule, AnytimeSchedule):
+            # Of equal merit are the neighbours of a point in a continuum: a second one of the
+            # same fit would be wasted.
+            schedule = replace(schedule, growth=1e-9)
+        return ZAPSSearch(
+            candidates,
+            proxies,
+            surrogate=surrogates.of(self._profile.surrogate),
+            # A pool holds few of the neighbours that a configuration has.
+            settings=replace(self._profile.settings, neighbourhood=False),
+            schedule=schedule,
+            seed=self._seed,
+            initial_proxies=self._initial_proxies,
+            plan=(
+                None if _has_names(proxies) else sequence_plan(len(candidates), schedule.n_startup)
+            ),
+        )
+
     def _known_search(self, attribute: str) -> ZAPSSearch:
-        if self._search is None:
+        if self._arena is None:
             raise AttributeError(
                 f"{attribute} is known once the search space is: pass search_space= or a proxy "
                 "table, or run a trial first."
             )
-        return self._search
+        return self._arena.search
 
     def _refuse_proxy_as_parameter(self, param_name: str) -> None:
         proxies = self._known_search("proxies_").proxies
@@ -612,6 +697,10 @@ def _schedule(
     if n_startup_trials is None:
         n_startup_trials = profile.n_startup if with_proxies else profile.n_startup_alone
     return AnytimeSchedule(n_startup_trials)
+
+
+def _has_names(proxies: ProxyTable | None) -> bool:
+    return proxies is not None and len(proxies.names) > 0
 
 
 def _entropy(seed: int | None) -> int:

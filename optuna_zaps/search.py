@@ -256,6 +256,8 @@ class ZAPSSearch:
             :func:`~optuna_zaps.selection.consensus_subset` chooses six without labels.
         settings:
             The paper's by default.
+        plan:
+            The initial evaluations, in place of those that the settings plan.
 
     Raises:
         ValueError: If an initial proxy is unknown, or the surrogate is to see only proxies and
@@ -272,6 +274,7 @@ class ZAPSSearch:
         seed: int,
         initial_proxies: Sequence[str] | None = None,
         settings: SearchSettings | None = None,
+        plan: Plan | None = None,
     ) -> None:
         self.candidates = candidates
         self.proxies = proxies if proxies is not None and proxies.names else None
@@ -279,6 +282,7 @@ class ZAPSSearch:
         self.settings = settings or SearchSettings()
         self._surrogate = surrogate
         self._seed = seed
+        self._given_plan = plan
         if self.proxies is None and self.settings.features == "proxies":
             raise ValueError("features='proxies' needs proxies, but there are none.")
         self._initial = self._initial_columns(initial_proxies)
@@ -299,6 +303,8 @@ class ZAPSSearch:
     @cached_property
     def plan(self) -> Plan:
         """The initial evaluations (Alg. 3, line 3), addressed by trial number."""
+        if self._given_plan is not None:
+            return self._given_plan
         rng = stream(self._seed, "initialization")
         n_points = self.schedule.n_startup
         if self.settings.initialization is None:

@@ -35,7 +35,7 @@ def ask(study: optuna.Study) -> tuple[optuna.Trial, float]:
 
 
 def history(study: optuna.Study) -> History:
-    candidates = study.sampler._search.candidates
+    candidates = study.sampler._arena.search.candidates
     return study.sampler._reader.read(study, candidates, None)
 
 

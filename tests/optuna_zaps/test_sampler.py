@@ -231,14 +231,6 @@ def frame(**columns: Any) -> pd.DataFrame:
             ValueError,
             r"\['lr'\] are continuous",
         ),
-        (
-            {
-                "proxies": lambda params: {"x": 1.0},
-                "search_space": {f"p{i}": range(10) for i in range(9)},
-            },
-            ValueError,
-            r"from 1 to 262144 configurations, but has 1e\+09",
-        ),
         ({"proxies": lambda params: None}, ValueError, "must return a mapping"),
     ],
 )
@@ -434,7 +426,7 @@ def test_a_repeated_configuration_counts_once_with_its_mean() -> None:
     for result in (1.0, 3.0):
         study.enqueue_trial({"op": "a", "act": "w", "width": 8})
         study.optimize(lambda trial, result=result: (objective(trial), result)[1], n_trials=1)
-    history = study.sampler._reader.read(study, study.sampler._search.candidates, None)
+    history = study.sampler._reader.read(study, study.sampler._arena.search.candidates, None)
     assert history.labels.tolist() == [2.0]
 
 
