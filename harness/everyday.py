@@ -85,13 +85,12 @@ def _row(reading: Reading, problem: EverydayProblem) -> dict[str, Any]:
     values = known[list(reading.evaluated)]
     maximized = isinstance(problem, TabularBenchmark) and problem.maximized
     best = float(values.max() if maximized else values.min())
-    seconds = (*result.ask_seconds[: reading.n_asks], *result.tell_seconds[: reading.n_asks])
     return {
         "problem": problem.dataset,
         "sampler": result.cell.sampler.label,
         "seed": result.cell.seed,
         "best_value": best,
         "regret": normalized_regret(best, problem),
-        "cpu_seconds": sum(seconds),
+        "cpu_seconds": reading.cpu_seconds,
         "capped": len(reading.evaluated) < reading.budget,
     }

@@ -12,8 +12,10 @@ from types import ModuleType
 
 from harness.benchmarks import functions
 from harness.benchmarks import hpo
+from harness.benchmarks import limits
 from harness.benchmarks import nasbench101
 from harness.benchmarks import nasbench201
+from harness.benchmarks import tradeoffs
 from harness.benchmarks.base import TabularBenchmark
 from harness.benchmarks.problem import Problem
 
@@ -31,7 +33,7 @@ __all__ = [
 _MODULES: dict[str, ModuleType] = {
     module.NAME: module for module in (nasbench201, nasbench101, hpo)
 }
-_OTHERS: dict[str, ModuleType] = {module.NAME: module for module in (functions,)}
+_OTHERS: dict[str, ModuleType] = {module.NAME: module for module in (functions, tradeoffs, limits)}
 
 
 @dataclass(frozen=True)

@@ -187,9 +187,14 @@ def _borrowed(dataset: str) -> tuple[str, ...]:
     return tuple(name for name in PROXIES if name not in own) if dataset == "cifar100" else ()
 
 
+def read_package(dataset: str) -> package.Table:
+    """The package's metrics of each cell, in the order of the rows."""
+    return package.read(NAME, DATASETS[dataset], _N_CELLS)
+
+
 @lru_cache
 def _load_package(dataset: str) -> TabularBenchmark:
-    table = package.read(NAME, DATASETS[dataset], _N_CELLS)
+    table = read_package(dataset)
     # A key is the indices of the six operations, in the order of EDGES: "421211".
     operations = np.array(OPERATIONS, dtype=object)[package.digits(table)]
     parameters = pd.DataFrame(operations, columns=list(EDGES), dtype=object)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from harness.cli import compare
+from harness.cli import costed
 from harness.cli import everyday
 from harness.cli import reproduce
 from harness.cli import stored
@@ -21,6 +22,8 @@ app = typer.Typer(
 app.command("list")(compare.list_)
 app.command()(compare.compare)
 app.command()(everyday.everyday)
+app.command()(costed.tradeoffs)
+app.command()(costed.limits)
 app.command()(stored.report)
 app.command()(stored.export)
 app.command()(reproduce.reproduce)
