@@ -39,7 +39,7 @@ class Cell:
 
     Attributes:
         benchmark: Name of the benchmark.
-        dataset: Name of its data set.
+        dataset: Name of its data set, or of one of its problems.
         source: Source of its numbers.
         benchmark_fingerprint: Hash of the numbers.
         sampler: The sampler and its arguments.
@@ -70,14 +70,17 @@ class CellResult:
 
     Attributes:
         cell: What was run.
-        asked: Row of the benchmark for each ask, in order, repeated proposals included; length
-            (n_asks,).
+        asked: Number of the configuration for each ask, in order, repeated proposals included;
+            length (n_asks,). Of a table it is the row; without one, configurations are numbered
+            as the study came upon them.
         ask_seconds: CPU seconds of each ask (``ask`` and all ``suggest_*``), length (n_asks,).
         tell_seconds: CPU seconds of each tell, length (n_asks,).
         user_attrs: User attributes that the sampler gave each trial, length (n_asks,).
         provenance: Versions, commit, machine and time of the run.
         spearman: Rank correlation of the sampler's final prediction with the values of the whole
             table, ``None`` if it predicts nothing.
+        configurations: Parameters by number, where there is no table.
+        values: Value by number, where there is no table.
     """
 
     cell: Cell
@@ -87,10 +90,12 @@ class CellResult:
     user_attrs: tuple[Mapping[str, Any], ...]
     provenance: Mapping[str, Any]
     spearman: float | None = None
+    configurations: tuple[Mapping[str, Any], ...] = ()
+    values: tuple[float, ...] = ()
 
     @property
     def evaluated(self) -> tuple[int, ...]:
-        """Distinct rows in order of their first evaluation, length <= budget."""
+        """Distinct numbers in order of their first evaluation, length <= budget."""
         return tuple(dict.fromkeys(self.asked))
 
     @property

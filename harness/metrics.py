@@ -3,6 +3,8 @@
 Notations:
     evaluated: rows of the table in order of their first evaluation, each once; (n_evaluated,).
     asked: rows in order of the asks, repeated proposals included; (n_asks,).
+    scores: values of the table, negated if they are minimised: larger is better;
+        (n_configurations,).
     budget: number of distinct evaluations that count. A study that ended before (its asks were
         capped) keeps its last value: what it did not propose, it did not find.
     precision: P@100, percentage of the true top 100 among the evaluated (Eq. 1). 100 is the best.
@@ -71,18 +73,18 @@ def precision_curve(evaluated: Sequence[int], top: npt.NDArray[np.intp], budget:
     return _held(100.0 * np.cumsum(hits) / len(top), budget, before=0.0)
 
 
-def best_curve(evaluated: Sequence[int], values: Floats, budget: int) -> Floats:
-    """Best value after 1 .. ``budget`` distinct evaluations, shape (budget,)."""
+def best_curve(evaluated: Sequence[int], scores: Floats, budget: int) -> Floats:
+    """Best score after 1 .. ``budget`` distinct evaluations, shape (budget,)."""
     rows = np.asarray(evaluated[:budget], dtype=np.intp)
-    return _held(np.maximum.accumulate(values[rows]), budget, before=np.nan)
+    return _held(np.maximum.accumulate(scores[rows]), budget, before=np.nan)
 
 
-def regret_curve(evaluated: Sequence[int], values: Floats, budget: int) -> Floats:
+def regret_curve(evaluated: Sequence[int], scores: Floats, budget: int) -> Floats:
     """Relative regret in percent after 1 .. ``budget`` distinct evaluations.
 
     Args:
         evaluated: Distinct rows in order of evaluation.
-        values: The whole table, shape (n_configurations,); its maximum is the optimum.
+        scores: The whole table, shape (n_configurations,); its maximum is the optimum.
         budget: Length of the curve.
 
     Returns:
@@ -91,18 +93,18 @@ def regret_curve(evaluated: Sequence[int], values: Floats, budget: int) -> Float
     Raises:
         ValueError: If the optimum is zero, to which no regret is relative.
     """
-    optimum = float(values.max())
+    optimum = float(scores.max())
     if optimum == 0.0:
         raise ValueError(
-            "Relative regret must have an optimum other than 0, but the largest value of the "
-            "table is 0. Shift or rescale the values."
+            "Relative regret must have an optimum other than 0, but the best value of the table "
+            "is 0. Shift or rescale the values."
         )
-    return 100.0 * (optimum - best_curve(evaluated, values, budget)) / abs(optimum)
+    return 100.0 * (optimum - best_curve(evaluated, scores, budget)) / abs(optimum)
 
 
-def trials_to_optimum(evaluated: Sequence[int], values: Floats) -> float:
+def trials_to_optimum(evaluated: Sequence[int], scores: Floats) -> float:
     """Number of distinct evaluations up to the first optimum, NaN if there was none."""
-    found = np.flatnonzero(values[np.asarray(evaluated, dtype=np.intp)] == values.max())
+    found = np.flatnonzero(scores[np.asarray(evaluated, dtype=np.intp)] == scores.max())
     return float(found[0] + 1) if found.size else float("nan")
 
 
@@ -162,7 +164,8 @@ def _metrics(reading: Reading, benchmark: TabularBenchmark) -> dict[str, Any]:
     result, budget, evaluated = reading.result, reading.budget, reading.evaluated
     ask = np.asarray(result.ask_seconds[: reading.n_asks])
     tell = np.asarray(result.tell_seconds[: reading.n_asks])
-    to_optimum = trials_to_optimum(evaluated, benchmark.values)
+    to_optimum = trials_to_optimum(evaluated, benchmark.scores)
+    best_score = best_curve(evaluated, benchmark.scores, budget)[-1]
     spearman = result.spearman
     return {
         "benchmark": benchmark.name,
@@ -172,8 +175,8 @@ def _metrics(reading: Reading, benchmark: TabularBenchmark) -> dict[str, Any]:
         "sampler": result.cell.sampler.label,
         "seed": result.cell.seed,
         "precision": precision_curve(evaluated, benchmark.top(N_TOP), budget)[-1],
-        "regret": regret_curve(evaluated, benchmark.values, budget)[-1],
-        "best_value": best_curve(evaluated, benchmark.values, budget)[-1],
+        "regret": regret_curve(evaluated, benchmark.scores, budget)[-1],
+        "best_value": best_score if benchmark.maximized else -best_score,
         "trials_to_optimum": to_optimum,
         "found_optimum": not np.isnan(to_optimum),
         "repeat_share": repeat_share(result.asked, budget),

@@ -87,7 +87,7 @@ def evaluate(ranking: Ranking, benchmark: TabularBenchmark, budget: int) -> Outc
     trained = ranking[:budget].tolist()
     return Outcome(
         float(precision_curve(trained, benchmark.top(N_TOP), budget)[-1]),
-        float(regret_curve(trained, benchmark.values, budget)[-1]),
+        float(regret_curve(trained, benchmark.scores, budget)[-1]),
     )
 
 
@@ -175,7 +175,7 @@ def _ranks(benchmark: TabularBenchmark, proxies: Sequence[str]) -> Floats:
 def _relevance(benchmark: TabularBenchmark) -> Floats:
     """Spearman correlation of each proxy with the values, shape (n_proxies,)."""
     ranks = _ranks(benchmark, _names(benchmark))
-    return spearman(np.column_stack([ranks, benchmark.values]))[:-1, -1]
+    return spearman(np.column_stack([ranks, benchmark.scores]))[:-1, -1]
 
 
 def _descending(score: Floats) -> Ranking:

@@ -44,6 +44,12 @@ class Reading:
         """Number of asks within the budget."""
         return n_asks_within(self.result.asked, self.budget)
 
+    @property
+    def cpu_seconds(self) -> float:
+        """CPU time of the sampler up to the budget."""
+        ask, tell = self.result.ask_seconds, self.result.tell_seconds
+        return sum(ask[: self.n_asks]) + sum(tell[: self.n_asks])
+
 
 def read_off(
     results: Sequence[CellResult],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from scipy import stats
 from threadpoolctl import threadpool_limits
 
 from harness import benchmarks
+from harness.benchmarks.problem import Problem
 from harness.experiment import Cell
 from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
@@ -51,7 +53,7 @@ class Outcome:
 
 
 def make_cells(
-    tables: Sequence[benchmarks.TabularBenchmark],
+    problems: Sequence[Problem],
     samplers: Sequence[SamplerSpec],
     seeds: Sequence[int],
     budgets: Sequence[int],
@@ -62,9 +64,17 @@ def make_cells(
     largest, which can be read off at the smaller ones.
     """
     return [
-        Cell(table.name, table.dataset, table.source, table.fingerprint, sampler, seed, budget)
+        Cell(
+            problem.name,
+            problem.dataset,
+            problem.source,
+            problem.fingerprint,
+            sampler,
+            seed,
+            budget,
+        )
         for seed in seeds
-        for table in tables
+        for problem in problems
         for sampler in samplers
         for budget in (budgets if is_budget_aware(sampler) else [max(budgets)])
     ]
@@ -181,10 +191,11 @@ def run_cell(cell: Cell) -> CellResult:
     """Run one study by ask and tell until its budget of distinct configurations is evaluated.
 
     A configuration proposed again is told the value that is known, and costs nothing of the
-    budget. A proposal that the table does not hold stands for the nearest row not evaluated yet
-    (:meth:`~harness.benchmarks.TabularBenchmark.nearest`) and is told its value. CPU seconds of
-    an ask are those of ``ask`` and every ``suggest``, where samplers do their work; making the
-    sampler, looking up values and the final ranking are not counted.
+    budget. A proposal that a table does not hold stands for the nearest row not evaluated yet
+    (:meth:`~harness.benchmarks.TabularBenchmark.nearest`) and is told its value. Constraints are
+    set on the trial before it is told. CPU seconds of an ask are those of ``ask`` and every
+    ``suggest``, where samplers do their work; making the sampler, looking up values and the final
+    ranking are not counted.
 
     Args:
         cell: What to run.
@@ -194,17 +205,18 @@ def run_cell(cell: Cell) -> CellResult:
         not enough.
 
     Raises:
-        ValueError: If the table is not the one that the cell was made for, or the sampler cannot
-            be made.
+        ValueError: If the problem is not the one that the cell was made for, the sampler cannot
+            be made, or there are constraints and Optuna is older than 5.
     """
-    benchmark = benchmarks.load(cell.benchmark, cell.dataset, cell.source)
-    if benchmark.fingerprint != cell.benchmark_fingerprint:
+    problem = benchmarks.load_problem(cell.benchmark, cell.dataset, cell.source)
+    if problem.fingerprint != cell.benchmark_fingerprint:
         raise ValueError(
             f"The table of {cell.benchmark}/{cell.dataset} ({cell.source}) must have the "
-            f"fingerprint {cell.benchmark_fingerprint}, but has {benchmark.fingerprint}."
+            f"fingerprint {cell.benchmark_fingerprint}, but has {problem.fingerprint}."
         )
-    sampler = build(cell.sampler, benchmark, budget=cell.budget, seed=cell.seed)
-    study = optuna.create_study(sampler=sampler, directions=benchmark.directions)
+    sampler = build(cell.sampler, problem, budget=cell.budget, seed=cell.seed)
+    study = optuna.create_study(sampler=sampler, directions=problem.directions)
+    evaluate = problem.begin(cell.seed)
     asked: list[int] = []
     ask_seconds: list[float] = []
     tell_seconds: list[float] = []
@@ -212,14 +224,15 @@ def run_cell(cell: Cell) -> CellResult:
     while len(distinct) < cell.budget and len(asked) < ASKS_PER_EVALUATION * cell.budget:
         start = time.process_time()
         trial = study.ask()
-        params = benchmark.suggest(trial)
+        params = problem.suggest(trial)
         ask_seconds.append(time.process_time() - start)
-        row = benchmark.nearest(params, distinct, key=(cell.seed, len(asked)))
-        asked.append(row)
-        distinct.add(row)
-        value = float(benchmark.values[row])
+        evaluation = evaluate(params)
+        asked.append(evaluation.number)
+        distinct.add(evaluation.number)
+        if evaluation.constraints:
+            _constrain(trial, evaluation.constraints)
         start = time.process_time()
-        study.tell(trial, value)
+        study.tell(trial, evaluation.values)
         tell_seconds.append(time.process_time() - start)
     return CellResult(
         cell=cell,
@@ -228,19 +241,33 @@ def run_cell(cell: Cell) -> CellResult:
         tell_seconds=_rounded(tell_seconds),
         user_attrs=tuple(_compact(trial.user_attrs) for trial in study.get_trials(deepcopy=False)),
         provenance=provenance(),
-        spearman=_ranking_quality(sampler, study, benchmark),
+        spearman=_ranking_quality(sampler, study, problem),
+        configurations=tuple(evaluate.configurations),
+        values=tuple(evaluate.values),
     )
 
 
-def _ranking_quality(
-    sampler: BaseSampler, study: optuna.Study, benchmark: benchmarks.TabularBenchmark
-) -> float | None:
+def _constrain(trial: optuna.Trial, constraints: Mapping[str, float]) -> None:
+    if not hasattr(trial, "set_constraint"):
+        raise ValueError(
+            "Constraints must have Trial.set_constraint, which came with Optuna 5, but this is "
+            f"Optuna {optuna.__version__}. Run: pip install 'optuna>=5'"
+        )
+    for name, value in constraints.items():
+        trial.set_constraint(name, value)
+
+
+def _ranking_quality(sampler: BaseSampler, study: optuna.Study, problem: Problem) -> float | None:
     """Spearman correlation of the final prediction with the truth over the whole table.
+
+    ``None`` if the problem is no table of one value each, or the sampler does not predict.
 
     A sampler predicts if it has ``rank(study, n)``, which gives the ``n`` predicted best: their
     parameters, and the prediction as ``mean``.
     """
-    rank = getattr(sampler, "rank", None)
+    if not isinstance(problem, benchmarks.TabularBenchmark):
+        return None
+    benchmark, rank = problem, getattr(sampler, "rank", None)
     if rank is None or not {"study", "n"} <= inspect.signature(rank).parameters.keys():
         return None
     if len(study.get_trials(deepcopy=False)) < MIN_LABELS:

@@ -22,7 +22,13 @@ from scipy import stats
 
 Floats = npt.NDArray[np.float64]
 
-LARGER_IS_BETTER = {"precision": True, "best_value": True, "regret": False, "cpu_seconds": False}
+LARGER_IS_BETTER = {
+    "precision": True,
+    "best_value": True,
+    "hypervolume": True,
+    "regret": False,
+    "cpu_seconds": False,
+}
 GROUP = ("benchmark", "dataset", "source", "budget")
 COLUMNS = (
     *GROUP,

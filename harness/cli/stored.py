@@ -108,16 +108,24 @@ def show(
 
 
 def stored_results(directory: Path) -> list[CellResult]:
-    """Results of the latest version of each sampler in a directory.
+    """Results on tables, of the latest version of each sampler, in a directory.
 
     Raises:
         typer.BadParameter: If there are none.
     """
     with plain_warnings():
-        results = Store(directory).load_all()
+        everything = Store(directory).load_all()
+    results = [result for result in everything if benchmarks.is_table(result.cell.benchmark)]
+    if len(results) < len(everything):
+        console.print(
+            f"{len(everything) - len(results)} results on other problems than tables are left "
+            "out: the command that ran them shows them again.",
+            style="dim",
+        )
     if not results:
         raise typer.BadParameter(
-            f"{directory} holds no results. Run: zaps-harness compare --output {directory}"
+            f"{directory} holds no results on tables. Run: zaps-harness compare --output "
+            f"{directory}"
         )
     current = latest(results)
     if len(current) < len(results):

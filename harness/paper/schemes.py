@@ -32,8 +32,8 @@ def scheme_readings(table: TabularBenchmark, budgets: Sequence[int]) -> pd.DataF
             continue
         evaluated = scheme.rank(table)[:longest].tolist()
         precision = precision_curve(evaluated, top, longest)
-        regret = regret_curve(evaluated, table.values, longest)
-        best = best_curve(evaluated, table.values, longest)
+        regret = regret_curve(evaluated, table.scores, longest)
+        best = best_curve(evaluated, table.scores, longest)
         rows += [
             {
                 "benchmark": table.name,

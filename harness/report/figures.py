@@ -51,12 +51,12 @@ def precision_figure(view: View, styles: Styles) -> go.Figure:
 
 def regret_figure(view: View, styles: Styles) -> go.Figure:
     """Regret against evaluations: geometric mean and interquartile band, both floored."""
-    values = view.benchmark.values
+    scores = view.benchmark.scores
     evaluations = np.arange(1, view.budget + 1)
     figure = base_figure("regret (%)")
     for style in _drawn(view, styles):
         readings = view.readings[style.label]
-        curves = np.stack([regret_curve(r.evaluated, values, view.budget) for r in readings])
+        curves = np.stack([regret_curve(r.evaluated, scores, view.budget) for r in readings])
         floored = np.maximum(curves, REGRET_FLOOR)
         add_band(
             figure,

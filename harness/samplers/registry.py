@@ -17,6 +17,7 @@ from optuna.samplers import BaseSampler
 import pandas as pd
 
 from harness.benchmarks.base import TabularBenchmark
+from harness.benchmarks.problem import Problem
 from harness.experiment import SamplerSpec
 from harness.samplers.fingerprint import fingerprint
 from harness.samplers.syntax import parse
@@ -24,10 +25,10 @@ from harness.samplers.syntax import parse
 
 _BANANAS_ENCODINGS = {"nasbench201": "edge-paths", "nasbench101": "vertex-paths"}
 
-ArgumentsOf = Callable[[TabularBenchmark, int], dict[str, Any]]
+ArgumentsOf = Callable[[Problem, int], dict[str, Any]]
 
 
-def _no_arguments(benchmark: TabularBenchmark, budget: int) -> dict[str, Any]:
+def _no_arguments(problem: Problem, budget: int) -> dict[str, Any]:
     return {}
 
 
@@ -41,7 +42,7 @@ class Entry:
         target: ``"module:Class"``.
         budget_aware: Whether it plans for a known budget. Such a sampler has a study of its own
             at each budget; any other has one study at the largest, read off at the smaller ones.
-        arguments: Function of benchmark and budget that gives the keyword arguments.
+        arguments: Function of problem and budget that gives the keyword arguments.
     """
 
     name: str
@@ -78,35 +79,54 @@ def paper_initial_proxies(benchmark: TabularBenchmark) -> tuple[str, ...]:
     return tuple(fit.selected_names_)
 
 
-def _zaps_arguments(benchmark: TabularBenchmark, budget: int) -> dict[str, Any]:
-    return {"proxies": proxy_table(benchmark), "search_space": benchmark.search_space}
+def _zaps_arguments(problem: Problem, budget: int) -> dict[str, Any]:
+    """Nothing where nothing is known beforehand: then ZAPS stands in for TPE as it is."""
+    table = problem.table
+    if table is None or table.proxies.empty:
+        return {}
+    return {"proxies": proxy_table(table), "search_space": table.search_space}
 
 
-def _paper_arguments(benchmark: TabularBenchmark, budget: int) -> dict[str, Any]:
+def _proxy_arguments(problem: Problem, budget: int) -> dict[str, Any]:
+    table = _table_of(problem)
+    return {"proxies": proxy_table(table), "search_space": table.search_space}
+
+
+def _paper_arguments(problem: Problem, budget: int) -> dict[str, Any]:
     return {
-        **_zaps_arguments(benchmark, budget),
+        **_proxy_arguments(problem, budget),
         "budget": budget,
-        "initial_proxies": list(paper_initial_proxies(benchmark)),
+        "initial_proxies": list(paper_initial_proxies(_table_of(problem))),
     }
 
 
-def _space_arguments(benchmark: TabularBenchmark, budget: int) -> dict[str, Any]:
+def _space_arguments(problem: Problem, budget: int) -> dict[str, Any]:
     """The space, and the rows of a table that does not hold every combination."""
-    arguments: dict[str, Any] = {"search_space": benchmark.search_space}
-    if _is_pool(benchmark):
-        arguments["candidates"] = benchmark.parameters
+    table = _table_of(problem)
+    arguments: dict[str, Any] = {"search_space": table.search_space}
+    if _is_pool(table):
+        arguments["candidates"] = table.parameters
     return arguments
 
 
-def _rea_arguments(benchmark: TabularBenchmark, budget: int) -> dict[str, Any]:
-    arguments = _space_arguments(benchmark, budget)
+def _rea_arguments(problem: Problem, budget: int) -> dict[str, Any]:
+    arguments = _space_arguments(problem, budget)
     # Paper, Section 4.2: on NAS-Bench-101 children that were evaluated give way to random ones.
-    return arguments | ({"repeats": "random"} if _is_pool(benchmark) else {})
+    return arguments | ({"repeats": "random"} if _is_pool(_table_of(problem)) else {})
 
 
-def _bananas_arguments(benchmark: TabularBenchmark, budget: int) -> dict[str, Any]:
-    encoding = _BANANAS_ENCODINGS.get(benchmark.name, "one-hot")
-    return _space_arguments(benchmark, budget) | {"encoding": encoding}
+def _bananas_arguments(problem: Problem, budget: int) -> dict[str, Any]:
+    encoding = _BANANAS_ENCODINGS.get(problem.name, "one-hot")
+    return _space_arguments(problem, budget) | {"encoding": encoding}
+
+
+def _table_of(problem: Problem) -> TabularBenchmark:
+    if problem.table is None:
+        raise ValueError(
+            f"The sampler must be told every configuration, but {problem.name}/{problem.dataset} "
+            "has no table. Leave the sampler out, or name it as module:Class."
+        )
+    return problem.table
 
 
 def _is_pool(benchmark: TabularBenchmark) -> bool:
@@ -118,7 +138,7 @@ def _is_pool(benchmark: TabularBenchmark) -> bool:
     return len(benchmark.parameters) < n_combinations
 
 
-def _univariate_arguments(benchmark: TabularBenchmark, budget: int) -> dict[str, Any]:
+def _univariate_arguments(problem: Problem, budget: int) -> dict[str, Any]:
     return {"multivariate": False}
 
 
@@ -178,19 +198,29 @@ _ENTRIES = {
             name="suite-zero-bananas",
             description="NAS-Bench-Suite-Zero's BANANAS: XGBoost on proxies and one-hot",
             target="harness.samplers.suite_zero:SuiteZeroBANANASSampler",
-            arguments=_zaps_arguments,
+            arguments=_proxy_arguments,
         ),
         Entry(
             name="proxybo",
             description="ProxyBO-style sum of ranks by surrogate and proxies, by reliability",
             target="harness.samplers.proxybo:ProxyBOSampler",
-            arguments=_zaps_arguments,
+            arguments=_proxy_arguments,
         ),
         Entry(
             name="random-distinct",
             description="Random search without replacement",
             target="harness.samplers.random_distinct:RandomDistinctSampler",
             arguments=_space_arguments,
+        ),
+        Entry(
+            name="gp",
+            description="Optuna's GPSampler; needs torch",
+            target="optuna.samplers:GPSampler",
+        ),
+        Entry(
+            name="nsgaii",
+            description="Optuna's NSGAIISampler",
+            target="optuna.samplers:NSGAIISampler",
         ),
         Entry(
             name="random",
@@ -231,14 +261,12 @@ def make_spec(text: str) -> SamplerSpec:
     )
 
 
-def build(
-    spec: SamplerSpec, benchmark: TabularBenchmark, *, budget: int, seed: int
-) -> BaseSampler:
+def build(spec: SamplerSpec, problem: Problem, *, budget: int, seed: int) -> BaseSampler:
     """Make the sampler of one study.
 
     Args:
         spec: Which sampler.
-        benchmark: What it will search.
+        problem: What it will search.
         budget: Distinct evaluations of the study; only a budget-aware sampler is told.
         seed: Seed, handed on if the class takes one (see :func:`takes_seed`).
 
@@ -250,7 +278,7 @@ def build(
     """
     sampler_class = _resolve(spec.target)
     entry = _ENTRIES.get(spec.target)
-    arguments = entry.arguments(benchmark, budget) if entry else {}
+    arguments = entry.arguments(problem, budget) if entry else {}
     if takes_seed(spec):
         arguments["seed"] = seed
     arguments |= spec.arguments
@@ -258,8 +286,8 @@ def build(
         return sampler_class(**arguments)
     except Exception as error:
         raise ValueError(
-            f"The sampler {spec.label!r} could not be made for {benchmark.name}/"
-            f"{benchmark.dataset} with {_shown(arguments)}: {type(error).__name__}: {error}"
+            f"The sampler {spec.label!r} could not be made for {problem.name}/"
+            f"{problem.dataset} with {_shown(arguments)}: {type(error).__name__}: {error}"
         ) from error
 
 

@@ -89,13 +89,13 @@ def test_without_the_folder_the_package_is_the_default(monkeypatch: Any) -> None
     monkeypatch.delenv("ZAPS_DATA_DIR", raising=False)
     assert benchmarks.load("nasbench201", "cifar10").source == "package"
     defaults = {info.name: info.default_source for info in benchmarks.available()}
-    assert defaults == {"nasbench201": "package", "nasbench101": None}
+    assert defaults == {"nasbench201": "package", "nasbench101": None, "hpo": "package"}
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("nasbench301", "cifar10"), r"must be one of \['nasbench101', 'nasbench201'\]"),
+        (("nasbench301", "cifar10"), r"must be one of \['hpo', 'nasbench101', 'nasbench201'\]"),
         (("nasbench101", "mnist"), r"must be one of \['cifar10'\]"),
         (("nasbench101", "cifar10", "web"), r"must be one of \['parquet'\]"),
         (("nasbench201", "mnist"), r"must be one of \['cifar10', 'cifar100'"),

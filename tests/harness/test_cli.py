@@ -181,7 +181,7 @@ def test_a_mistake_is_told_before_anything_runs(
 
 
 def test_a_directory_without_results(tmp_path: Path) -> None:
-    assert "holds no results" in call("report", str(tmp_path), code=2)
+    assert "holds no results on tables" in call("report", str(tmp_path), code=2)
 
 
 def test_a_failing_sampler_is_reported_and_the_others_are_shown(tmp_path: Path) -> None:

@@ -1,0 +1,118 @@
+"""``zaps-harness everyday``: samplers on problems that are not ours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness import everyday as problems_of
+from harness.benchmarks import TabularBenchmark
+from harness.cli.common import Jobs
+from harness.cli.common import Output
+from harness.cli.common import clean_errors
+from harness.cli.common import command_line
+from harness.cli.common import console
+from harness.cli.common import report_failures
+from harness.cli.common import run_missing
+from harness.cli.compare import SamplerNames
+from harness.cli.compare import find_modules_here
+from harness.cli.compare import make_specs
+from harness.everyday import EverydayProblem
+from harness.experiment import CellResult
+from harness.report import write_dashboard
+from harness.report.everyday import everyday_tables
+from harness.runner import make_cells
+from harness.samplers import build
+from harness.store import Store
+
+
+SeedsOf = Annotated[
+    list[str],
+    typer.Option(
+        metavar="LABEL=N",
+        help="Fewer studies for a sampler that is slow, e.g. gp=3. Repeatable.",
+    ),
+]
+
+
+def everyday(
+    sampler: SamplerNames = ["zaps", "tpe", "random"],
+    problem: Annotated[
+        list[str] | None, typer.Option(help="Only this problem. Repeatable.")
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(help="Source of the tables; package-costs gives proxies to what takes them."),
+    ] = None,
+    budget: Annotated[int, typer.Option(min=1, help="Distinct evaluations.")] = 100,
+    seeds: Annotated[int, typer.Option(min=1, help="Studies per sampler and problem.")] = 20,
+    seeds_of: SeedsOf = [],
+    n_jobs: Jobs = None,
+    output: Output = Path("zaps-results"),
+) -> None:
+    """Compare samplers on 12 HPO tables and five functions, without proxies.
+
+    Prints the regret on each problem, the mean rank of each sampler and its tests; writes
+    everyday.csv, and everyday.html with the curves on the tables. Finished studies are kept, as
+    compare does.
+    """
+    find_modules_here()
+    with clean_errors():
+        names = dict.fromkeys(problem or problems_of.NAMES)
+        problems = [problems_of.load(name, source) for name in names]
+        specs = make_specs(sampler)
+        limits = _limits(seeds_of, [spec.label for spec in specs])
+        for spec in specs:
+            for one in problems:
+                build(spec, one, budget=budget, seed=0)
+    cells = [
+        cell
+        for cell in make_cells(problems, specs, range(seeds), [budget])
+        if cell.seed < limits.get(cell.sampler.label, seeds)
+    ]
+    store = Store(output)
+    failures = run_missing(cells, store, n_jobs)
+    results = [result for cell in cells if (result := store.load(cell)) is not None]
+    if results:
+        summary = problems_of.summarize(results, problems, budget)
+        console.print(everyday_tables(summary, budget))
+        summary.to_csv(output / "everyday.csv", index=False)
+        console.print(f"Numbers: [bold]{output / 'everyday.csv'}[/bold]")
+        _write_page(results, problems, budget, output / "everyday.html")
+    report_failures(failures, len(cells))
+
+
+def _write_page(
+    results: Sequence[CellResult], problems: Sequence[EverydayProblem], budget: int, page: Path
+) -> None:
+    """Write the dashboard of the tables: a function has no top 100 to draw."""
+    tables = {
+        (table.name, table.dataset, table.source): table
+        for table in problems
+        if isinstance(table, TabularBenchmark)
+    }
+    on_tables = [result for result in results if not result.values]
+    if not on_tables:
+        console.print("No dashboard: it shows tables, and none was run.")
+        return
+    write_dashboard(on_tables, tables, page, budgets=[budget], command=command_line())
+    console.print(
+        f"Dashboard: [bold]{page}[/bold], the {len(tables)} tables; the functions, which have no "
+        "top 100, are above and in the CSV only."
+    )
+
+
+def _limits(texts: Sequence[str], labels: Sequence[str]) -> dict[str, int]:
+    limits = {}
+    for text in texts:
+        label, _, number = text.rpartition("=")
+        if label not in labels or not number.isdecimal() or int(number) < 1:
+            raise ValueError(
+                f"--seeds-of must be LABEL=N with a label of {list(labels)} and N from 1, but got "
+                f"{text!r}."
+            )
+        limits[label] = int(number)
+    return limits

@@ -1,0 +1,96 @@
+"""The 17 problems that are not ours: 12 HPO tables and five functions, without proxies.
+
+Notations:
+    regret: normalised, |best evaluated - optimum| / |median of the space - optimum| in percent:
+        0 at the optimum, 100 for a typical configuration. It needs no optimum other than zero
+        and no bounded values, so that it compares problems of all kinds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from harness.benchmarks import functions
+from harness.benchmarks import hpo
+from harness.benchmarks.base import TabularBenchmark
+from harness.benchmarks.functions import FunctionProblem
+from harness.experiment import CellResult
+from harness.readings import BenchmarkKey
+from harness.readings import Reading
+from harness.readings import benchmark_key
+from harness.readings import read_off
+
+
+EverydayProblem = TabularBenchmark | FunctionProblem
+
+NAMES = (*hpo.DATASETS, *functions.FUNCTIONS)
+"""All 17, tables first."""
+
+COLUMNS = ("problem", "sampler", "seed", "best_value", "regret", "cpu_seconds", "capped")
+
+
+def load(name: str, source: str | None = None) -> EverydayProblem:
+    """One of the problems.
+
+    Args:
+        name: One of :data:`NAMES`.
+        source: Source of a table's numbers (:data:`harness.benchmarks.hpo.SOURCES`), by default
+            the one without proxies. Functions have no other.
+
+    Raises:
+        ValueError: If there is no such problem or source.
+    """
+    if name not in NAMES:
+        raise ValueError(f"The problem must be one of {list(NAMES)}, but got {name!r}.")
+    return functions.load(name) if name in functions.FUNCTIONS else hpo.load(name, source)
+
+
+def summarize(
+    results: Sequence[CellResult], problems: Sequence[EverydayProblem], budget: int
+) -> pd.DataFrame:
+    """What each study was worth after ``budget`` distinct evaluations.
+
+    Args:
+        results: Finished studies on the problems.
+        problems: The problems.
+        budget: Number of distinct evaluations that count.
+
+    Returns:
+        One row per study with the columns of :data:`COLUMNS`: ``best_value`` in the unit of the
+        problem, ``regret`` in percent, ``cpu_seconds`` those of the sampler.
+    """
+    by_key: Mapping[BenchmarkKey, EverydayProblem] = {
+        (problem.name, problem.dataset, problem.source): problem for problem in problems
+    }
+    rows = [
+        _row(reading, by_key[benchmark_key(reading.result)])
+        for reading in read_off(results, [budget])
+    ]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def normalized_regret(best: float, problem: EverydayProblem) -> float:
+    """Regret of a best value in percent; see the module's notations."""
+    return 100.0 * abs(best - problem.optimum) / abs(problem.typical - problem.optimum)
+
+
+def _row(reading: Reading, problem: EverydayProblem) -> dict[str, Any]:
+    result = reading.result
+    known = problem.values if isinstance(problem, TabularBenchmark) else np.array(result.values)
+    values = known[list(reading.evaluated)]
+    maximized = isinstance(problem, TabularBenchmark) and problem.maximized
+    best = float(values.max() if maximized else values.min())
+    return {
+        "problem": problem.dataset,
+        "sampler": result.cell.sampler.label,
+        "seed": result.cell.seed,
+        "best_value": best,
+        "regret": normalized_regret(best, problem),
+        "cpu_seconds": reading.cpu_seconds,
+        "capped": len(reading.evaluated) < reading.budget,
+    }
