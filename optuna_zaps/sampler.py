@@ -595,19 +595,19 @@ class ZAPSSampler(BaseSampler):
             proxies,
             surrogate=self._profile.surrogate,
             settings=self._profile.settings,
-            schedule=self._schedules[_has_names(proxies)],
+            schedule=self._schedule_for(candidates, proxies),
             seed=self._seed,
             initial_proxies=self._initial_proxies,
         )
 
+    def _schedule_for(self, candidates: CandidateSet, proxies: ProxyTable | None) -> Schedule:
+        schedule = self._schedules[_has_names(proxies)]
+        return _at_every_label(schedule) if any(candidates.numeric) else schedule
+
     def _search_over_pool(
         self, candidates: CandidateSet, proxies: ProxyTable | None, surrogates: KeptSurrogates
     ) -> ZAPSSearch:
-        schedule = self._schedules[_has_names(proxies)]
-        if isinstance(schedule, AnytimeSchedule):
-            # Of equal merit are the neighbours of a point in a continuum: a second one of the
-            # same fit would be wasted.
-            schedule = replace(schedule, growth=1e-9)
+        schedule = _at_every_label(self._schedules[_has_names(proxies)])
         return ZAPSSearch(
             candidates,
             proxies,
@@ -697,6 +697,14 @@ def _schedule(
     if n_startup_trials is None:
         n_startup_trials = profile.n_startup if with_proxies else profile.n_startup_alone
     return AnytimeSchedule(n_startup_trials)
+
+
+def _at_every_label(schedule: Schedule) -> Schedule:
+    """A schedule without batches, unless they are the paper's.
+
+    Near a good number lie others as good: a second pick of one fit would be wasted.
+    """
+    return replace(schedule, growth=0.0) if isinstance(schedule, AnytimeSchedule) else schedule
 
 
 def _has_names(proxies: ProxyTable | None) -> bool:

@@ -109,7 +109,8 @@ class AnytimeSchedule:
 
     Attributes:
         n_startup: Number of evaluations planned before there is a model.
-        growth: Relative growth of the labelled set from one fit to the next.
+        growth: Relative growth of the labelled set from one fit to the next; 0 fits at every
+            label.
     """
 
     n_startup: int = 20
@@ -118,8 +119,8 @@ class AnytimeSchedule:
     def __post_init__(self) -> None:
         if self.n_startup < 0:
             raise ValueError(f"n_startup must not be negative, but got {self.n_startup}.")
-        if self.growth <= 0:
-            raise ValueError(f"growth must be positive, but got {self.growth}.")
+        if self.growth < 0:
+            raise ValueError(f"growth must not be negative, but got {self.growth}.")
 
     def training_size(self, n_labelled: int) -> int:
         """As in :class:`Schedule`."""
@@ -310,6 +311,9 @@ class ZAPSSearch:
         if self.settings.initialization is None:
             return uniform_plan(len(self.candidates), n_points, rng)
         if self.proxies is None:
+            if any(self.candidates.numeric):
+                # Points far from each other would be the corners.
+                return uniform_plan(len(self.candidates), n_points, rng)
             return maximin_plan(self.candidates.encoding, n_points, rng)
         ranks = self.proxies.ranks[:, self._initial]
         return hybrid_kmeans(ranks, n_points, rng, self.settings.initialization)

@@ -26,6 +26,7 @@ Notations:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 from typing import NamedTuple
@@ -65,6 +66,8 @@ class GaussianProcessSettings:
         first: Number of labels at the first of these fits.
         growth: Relative growth of the labels from one block of rows to the next. Best as the
             schedule of the search has it: then no row is taken in twice.
+        relevance: Whether each parameter has a weight of its own, so that some may count for
+            nothing.
     """
 
     noise: float = 0.05
@@ -74,6 +77,7 @@ class GaussianProcessSettings:
     refit_growth: float = 1.0
     first: int = 14
     growth: float = 0.1
+    relevance: bool = False
 
     def __post_init__(self) -> None:
         if self.refit_growth <= 0:
@@ -88,6 +92,18 @@ class GaussianProcessSettings:
         in 54 of 60 seeds.
         """
         return cls(noise=0.2, prior_std=0.7, refit_growth=0.5)
+
+    @classmethod
+    def for_layout(cls, layout: FeatureLayout) -> GaussianProcessSettings:
+        """The settings that suit features of a layout.
+
+        Where parameters are numbers, as hyper-parameters are, some matter much more than others,
+        and the labels say which; their priors stay weak.
+        """
+        settings = cls() if layout.n_proxies else cls.alone()
+        if any(layout.numeric):
+            return replace(settings, prior_std=cls.prior_std, relevance=True)
+        return settings
 
     def n_hyper(self, n_labelled: int) -> int:
         """How many labels, oldest first, the hyper-parameters in force were fitted on.
@@ -429,14 +445,18 @@ class _PoolPosterior:
 
     def _append(self, start: int, stop: int) -> None:
         """Extend L by rows [L21, L22] and L^-1 K(., pool) by the same rows."""
-        new = self._kernel.rows(self._theta, self._rows[start:stop])
+        # In double precision: of near-equal rows the covariance is all but singular.
+        rows = self._rows[:stop].astype(np.float64)
+        new = self._kernel.rows(self._theta, rows[start:])
         factor = self._factor
-        square = self._kernel.between(self._theta, new, new).astype(np.float64)
+        square = self._kernel.between(self._theta, new, new)
         square.flat[:: stop - start + 1] += self._noise
-        solved = self._kernel.between(self._theta, new, self._pool_rows)
+        solved = self._kernel.between(
+            self._theta, self._kernel.rows(self._theta, self._rows[start:stop]), self._pool_rows
+        )
         if start:
-            old = self._kernel.rows(self._theta, self._rows[:start])
-            cross = self._kernel.between(self._theta, old, new).astype(np.float64)
+            old = self._kernel.rows(self._theta, rows[:start])
+            cross = self._kernel.between(self._theta, old, new)
             left = solve_triangular(factor[:start, :start], cross, lower=True, check_finite=False)
             factor[start:stop, :start] = left.T
             square -= left.T @ left
@@ -473,13 +493,17 @@ class AveragedProcesses:
     def __init__(
         self, layout: FeatureLayout, settings: GaussianProcessSettings | None = None
     ) -> None:
-        if settings is None:
-            proxies = layout.n_proxies > 0
-            settings = GaussianProcessSettings() if proxies else GaussianProcessSettings.alone()
+        settings = settings or GaussianProcessSettings.for_layout(layout)
         self._settings = settings
         self._processes = [
             GaussianProcess(
-                Kernel(layout, with_proxies=with_proxies, noise=settings.noise), settings
+                Kernel(
+                    layout,
+                    with_proxies=with_proxies,
+                    noise=settings.noise,
+                    relevance=settings.relevance,
+                ),
+                settings,
             )
             for with_proxies in ((True, False) if layout.n_proxies else (False,))
         ]

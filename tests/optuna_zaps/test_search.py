@@ -249,7 +249,7 @@ def test_fewer_labels_than_planned_are_all_used(schedule: Schedule) -> None:
         (lambda: BudgetSchedule(9), "budget must be at least 10, but got 9"),
         (lambda: BudgetSchedule(20, iterations=0), "iterations"),
         (lambda: AnytimeSchedule(-1), "n_startup"),
-        (lambda: AnytimeSchedule(growth=0), "growth"),
+        (lambda: AnytimeSchedule(growth=-0.1), "growth"),
         (lambda: search(initial_proxies=["flops"]), r"\['flops'\]"),
         (lambda: search(initial_proxies=[]), "at least one proxy"),
         (lambda: search(proxies=None, initial_proxies=["flops"]), "no proxies"),
