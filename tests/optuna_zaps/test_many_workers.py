@@ -108,9 +108,7 @@ def test_eight_processes_find_what_one_finds(
         alone.append(table.precision(study))
         address = str(tmp_path / f"{seed}.log")
         with worker.new_study(address) as study:
-            worker.run(
-                work_on_nasbench201, [(address, study.study_name, seed, table)] * N_WORKERS
-            )
+            worker.run(work_on_nasbench201, [(address, study.study_name, seed, table)] * N_WORKERS)
             together.append(table.precision(study))
     print(f"\nP@100 at 200: {alone} by one process, {together} by eight")
     assert np.mean(together) > np.mean(alone) - 5
