@@ -1,0 +1,114 @@
+"""Eight workers on one study, on every kind of storage that there is a server for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterator
+from pathlib import Path
+import socket
+from typing import Any
+import warnings
+
+import numpy as np
+import optuna
+from optuna.storages import run_grpc_proxy_server
+from optuna.trial import TrialState
+import pytest
+import worker
+
+from optuna_zaps import ZAPSSampler
+
+
+N_WORKERS, N_TRIALS = 8, 25
+SPACE = {name: list(range(size)) for name, size in zip("abcd", (6, 5, 4, 3), strict=True)}
+
+
+def serve(address: str, port: int) -> None:
+    warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+    run_grpc_proxy_server(worker.opened(address), host="127.0.0.1", port=port)
+
+
+@pytest.fixture
+def proxy(tmp_path: Path) -> Iterator[str]:
+    pytest.importorskip("grpc", reason="the gRPC proxy needs grpcio: pip install grpcio protobuf")
+    # A proxy holds one connection pool for all workers: SQLite is no bottleneck behind it.
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = worker.started(serve, (f"sqlite:///{tmp_path / 'proxy.db'}", port))
+    address = f"grpc://127.0.0.1:{port}"
+    storage: Any = worker.opened(address)
+    storage.wait_server_ready(timeout=60)
+    storage.close()
+    yield address
+    process.terminate()
+    process.join()
+
+
+@pytest.fixture(params=["journal", "postgresql", "mysql", "grpc"])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "journal":
+        return str(tmp_path / "journal.log")
+    if request.param == "grpc":
+        return str(request.getfixturevalue("proxy"))
+    return worker.database(request.param)
+
+
+def objective(trial: optuna.Trial) -> float:
+    return float(sum(trial.suggest_categorical(name, SPACE[name]) for name in SPACE))
+
+
+def work(address: str, name: str, seed: int, n_trials: int) -> None:
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    zaps = worker.sampler(seed, search_space=SPACE, surrogate="gaussian-process")
+    study = optuna.load_study(storage=worker.opened(address), study_name=name, sampler=zaps)
+    study.optimize(objective, n_trials=n_trials)
+
+
+# Workers with one seed are the hard case: in the same state all want the same candidate.
+@pytest.mark.parametrize(
+    "seeds", [[0] * N_WORKERS, list(range(N_WORKERS))], ids=["one seed", "seeds"]
+)
+@pytest.mark.slow
+def test_nothing_is_evaluated_twice_and_no_trial_lost(address: str, seeds: list[int]) -> None:
+    with worker.new_study(address) as study:
+        worker.run(work, [(address, study.study_name, seed, N_TRIALS) for seed in seeds])
+        trials = study.trials
+    assert [trial.number for trial in trials] == list(range(N_WORKERS * N_TRIALS))
+    assert {trial.state for trial in trials} == {TrialState.COMPLETE}
+    assert len(set(worker.configurations(trials))) == N_WORKERS * N_TRIALS
+
+
+def test_workers_behind_a_grpc_proxy_evaluate_nothing_twice(proxy: str) -> None:
+    with worker.new_study(proxy) as study:
+        worker.run(work, [(proxy, study.study_name, 0, 10)] * 3)
+        trials = study.trials
+    assert [trial.state for trial in trials] == [TrialState.COMPLETE] * 30
+    assert len(set(worker.configurations(trials))) == 30
+
+
+def work_on_nasbench201(address: str, name: str, seed: int, table: Any) -> None:
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    zaps = ZAPSSampler(table.frame, seed=seed)
+    study = optuna.load_study(storage=worker.opened(address), study_name=name, sampler=zaps)
+    study.optimize(table.objective, n_trials=N_TRIALS)
+
+
+@pytest.mark.slow
+def test_eight_processes_find_what_one_finds(
+    nasbench201: Callable[[str], Any], tmp_path: Path
+) -> None:
+    # test_pending.py has the same on more seeds, with eight trials at a time in one process.
+    table, alone, together = nasbench201("cifar10"), [], []
+    for seed in range(5):
+        study = optuna.create_study(
+            direction="maximize", sampler=ZAPSSampler(table.frame, seed=seed)
+        )
+        study.optimize(table.objective, n_trials=N_WORKERS * N_TRIALS)
+        alone.append(table.precision(study))
+        address = str(tmp_path / f"{seed}.log")
+        with worker.new_study(address) as study:
+            worker.run(work_on_nasbench201, [(address, study.study_name, seed, table)] * N_WORKERS)
+            together.append(table.precision(study))
+    print(f"\nP@100 at 200: {alone} by one process, {together} by eight")
+    assert np.mean(together) > np.mean(alone) - 5

@@ -1,0 +1,107 @@
+"""Processes that work on one study, as on a cluster.
+
+An address is the URL of a database, ``grpc://HOST:PORT`` of a proxy, or the path of a journal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from contextlib import contextmanager
+import multiprocessing
+from multiprocessing.process import BaseProcess
+import os
+from typing import Any
+import uuid
+import warnings
+
+from flat import Flat
+import optuna
+from optuna.storages import BaseStorage
+from optuna.storages import GrpcStorageProxy
+from optuna.storages import JournalStorage
+from optuna.storages import RDBStorage
+from optuna.storages.journal import JournalFileBackend
+import pytest
+
+from optuna_zaps import ZAPSSampler
+
+
+# One process imports everything and forks the workers: it has no threads yet.
+CONTEXT = multiprocessing.get_context("forkserver")
+CONTEXT.set_forkserver_preload(["optuna_zaps"])
+
+SERVERS = os.environ.get("ZAPS_TEST_STORAGES", "").split()
+
+SPACE: dict[str, list[Any]] = {"op": list("abcde"), "act": list("wxyz"), "width": [8, 16, 32]}
+SIZE = 60
+
+
+def database(dialect: str) -> str:
+    """URL of a server of this kind, or a skipped test."""
+    for url in SERVERS:
+        if url.startswith(dialect):
+            return url
+    pytest.skip(f"needs the URL of a {dialect} database in ZAPS_TEST_STORAGES")
+
+
+def opened(address: str, **arguments: Any) -> BaseStorage:
+    """The storage at an address; arguments are those of an RDBStorage."""
+    if address.startswith("grpc://"):
+        host, port = address.removeprefix("grpc://").split(":")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+            return GrpcStorageProxy(host=host, port=int(port))
+    if "://" in address:
+        return RDBStorage(address, **arguments)
+    return JournalStorage(JournalFileBackend(address))
+
+
+@contextmanager
+def new_study(address: str) -> Iterator[optuna.Study]:
+    """A study of its own in a storage, deleted in the end."""
+    storage, name = opened(address), f"zaps-{uuid.uuid4()}"
+    yield optuna.create_study(storage=storage, study_name=name, direction="maximize")
+    optuna.delete_study(storage=storage, study_name=name)
+    if isinstance(storage, RDBStorage):
+        storage.engine.dispose()
+
+
+def suggest(trial: optuna.Trial) -> float:
+    """Suggest all parameters; the sum of their positions, 9 at most."""
+    return float(
+        sum(
+            choices.index(trial.suggest_categorical(name, choices))
+            for name, choices in SPACE.items()
+        )
+    )
+
+
+def sampler(seed: int = 0, **arguments: Any) -> ZAPSSampler:
+    """A sampler of the space that spends no time on a model."""
+    return ZAPSSampler(
+        **{"search_space": SPACE, "n_startup_trials": 6, "surrogate": Flat.for_layout}
+        | {"seed": seed}
+        | arguments
+    )
+
+
+def configurations(trials: Sequence[optuna.trial.FrozenTrial]) -> list[tuple[Any, ...]]:
+    """Parameters of trials, comparable."""
+    return [tuple(trial.params[name] for name in sorted(trial.params)) for trial in trials]
+
+
+def run(function: Callable[..., None], each: Sequence[tuple[Any, ...]]) -> None:
+    """Call a function in a process for each tuple of arguments, and wait for all to succeed."""
+    workers = [started(function, arguments) for arguments in each]
+    for worker in workers:
+        worker.join()
+    assert [worker.exitcode for worker in workers] == [0] * len(workers)
+
+
+def started(function: Callable[..., None], arguments: tuple[Any, ...]) -> BaseProcess:
+    """A process that calls a function."""
+    process = CONTEXT.Process(target=function, args=arguments, daemon=True)
+    process.start()
+    return process
