@@ -61,10 +61,10 @@ def everyday(
     """
     find_modules_here()
     with clean_errors():
-        names = dict.fromkeys(problem or problems_of.NAMES)
-        problems = [problems_of.load(name, source) for name in names]
         specs = make_specs(sampler)
         limits = _limits(seeds_of, [spec.label for spec in specs])
+        names = dict.fromkeys(problem or problems_of.NAMES)
+        problems = [problems_of.load(name, source) for name in names]
         for spec in specs:
             for one in problems:
                 build(spec, one, budget=budget, seed=0)
