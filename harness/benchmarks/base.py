@@ -104,6 +104,16 @@ class TabularBenchmark:
         except KeyError:
             raise KeyError(f"{dict(params)} is not in the table of {self.name}.") from None
 
+    def rows(self, configurations: pd.DataFrame) -> list[int]:
+        """Rows of many configurations, in columns named like parameters.
+
+        Raises:
+            KeyError: If the table does not hold one of them.
+        """
+        names = list(self.search_space)
+        found = configurations[names].itertuples(index=False, name=None)
+        return [self._rows[configuration] for configuration in found]
+
     def nearest(
         self, params: Mapping[str, Any], evaluated: Collection[int], key: Sequence[int]
     ) -> int:
