@@ -53,21 +53,22 @@ def make(name: str, **arguments: Any) -> BaseSampler:
     return (SMALL | WITH_PROXIES)[name](GRID, **arguments)
 
 
-# Two of them: the contract is met by what they share.
-class _Contract(BasicSamplerTestCase, RelativeSamplerTestCase, MultiObjectiveSamplerTestCase):
-    pass
+# A table of other parameters than the suite's "x" and "y", whose choices it cannot have.
+ELSEWHERE = GRID_TABLE.rename(columns={"x": "row", "y": "column"}).set_index(["row", "column"])
+CONTRACT: dict[str, Make] = SMALL | {
+    "tpe-discrete": lambda: TPEDiscreteSampler(n_startup_trials=2),
+    "bananas": lambda: BANANASSampler(n_startup_trials=2, n_candidates=5),
+    "suite-zero-bananas": lambda: SuiteZeroBANANASSampler(ELSEWHERE, n_startup_trials=2),
+    "proxybo": lambda: ProxyBOSampler(ELSEWHERE, n_startup_trials=2),
+}
 
 
-class TestLocalSearch(_Contract):
-    @pytest.fixture
-    def sampler(self) -> Callable[[], BaseSampler]:
-        return LocalSearchSampler
+class TestContract(BasicSamplerTestCase, RelativeSamplerTestCase, MultiObjectiveSamplerTestCase):
+    """Optuna's own suite."""
 
-
-class TestTPEDiscrete(_Contract):
-    @pytest.fixture
-    def sampler(self) -> Callable[[], BaseSampler]:
-        return lambda: TPEDiscreteSampler(n_startup_trials=2)
+    @pytest.fixture(params=list(CONTRACT))
+    def sampler(self, request: pytest.FixtureRequest) -> Callable[[], BaseSampler]:
+        return CONTRACT[request.param]
 
 
 @every_baseline
