@@ -26,6 +26,8 @@ from optuna.distributions import CategoricalDistribution
 from optuna.study import StudyDirection
 import pandas as pd
 
+from harness.projection import HammingProjection
+
 
 @dataclass(frozen=True, eq=False)
 class TabularBenchmark:
@@ -82,13 +84,14 @@ class TabularBenchmark:
         return {configuration: row for row, configuration in enumerate(rows)}
 
     @cached_property
-    def _codes(self) -> npt.NDArray[np.int16]:
-        """Number of each choice, shape (n_configurations, n_parameters)."""
+    def _projection(self) -> HammingProjection:
         columns = (
             self.parameters[name].map(distribution.to_internal_repr)
             for name, distribution in self.search_space.items()
         )
-        return np.column_stack([column.to_numpy(np.int16) for column in columns])
+        return HammingProjection(
+            np.column_stack([column.to_numpy(np.int16) for column in columns])
+        )
 
     def _configuration(self, params: Mapping[str, Any]) -> tuple[Any, ...]:
         return tuple(params[name] for name in self.search_space)
@@ -143,10 +146,8 @@ class TabularBenchmark:
             distribution.to_internal_repr(params[name])
             for name, distribution in self.search_space.items()
         ]
-        distance = (self._codes != np.asarray(proposal, dtype=np.int16)).sum(axis=1)
-        distance[list(evaluated)] = len(proposal) + 1
-        nearest = np.flatnonzero(distance == distance.min())
-        return int(np.random.default_rng(key).choice(nearest))
+        rng = np.random.default_rng(key)
+        return int(self._projection.nearest(proposal, 1, evaluated, rng)[0])
 
     def evaluate(self, params: Mapping[str, Any]) -> float:
         """Value of a configuration."""

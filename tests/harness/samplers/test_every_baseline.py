@@ -145,6 +145,18 @@ def test_pending_configurations_are_not_proposed_to_another(name: str) -> None:
     assert len(set(cells)) == 12
 
 
+@pytest.mark.parametrize("name", list(SMALL))
+def test_one_sampler_serves_two_studies_of_different_spaces(name: str) -> None:
+    # Optuna's IntersectionSearchSpace refuses a second study.
+    sampler = SMALL[name](seed=1)
+    other = {"x": ["a", "b"], "z": [0, 1, 2]}
+    first, second = (optuna.create_study(sampler=sampler) for _ in range(2))
+    for _ in range(8):
+        run(sampler, 1, study=first, value=lambda params: float(params["x"]))
+        run(sampler, 1, study=second, value=lambda params: float(params["z"]), choices=other)
+    assert {tuple(trial.params) for trial in second.trials} == {("x", "z")}
+
+
 def test_a_negative_seed_is_refused() -> None:
     with pytest.raises(ValueError, match="must not be negative, but got -1"):
         RandomDistinctSampler(seed=-1)
