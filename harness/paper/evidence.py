@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -27,6 +28,7 @@ import pandas as pd
 from harness.benchmarks import TabularBenchmark
 from harness.experiment import CellResult
 from harness.metrics import summarize
+from harness.paper import published as paper
 from harness.paper.published import PLACES
 from harness.paper.published import Place
 from harness.paper.schemes import scheme_readings
@@ -78,6 +80,7 @@ class Evidence:
         sizes: Number of configurations by place.
         facts: Where the numbers come from, by what they describe.
         runs: Versions, commits and machine of each run that readings come from.
+        withheld: Places of which nothing is told, and why.
     """
 
     readings: pd.DataFrame
@@ -85,6 +88,31 @@ class Evidence:
     sizes: Mapping[Place, int] = field(default_factory=dict)
     facts: Mapping[str, Sequence[Fact]] = field(default_factory=dict)
     runs: Sequence[Sequence[Fact]] = ()
+    withheld: Mapping[Place, str] = field(default_factory=dict)
+
+    @cached_property
+    def other_tables(self) -> dict[Place, str]:
+        """Places that were measured on another table than the paper's, and which it is."""
+        tables = self.readings[["benchmark", "dataset", "source"]].drop_duplicates()
+        return {
+            (benchmark, dataset): paper.OTHER_TABLES[benchmark, source]
+            for benchmark, dataset, source in tables.itertuples(index=False, name=None)
+            if (benchmark, source) in paper.OTHER_TABLES
+        }
+
+    def on_the_papers_tables(self) -> Evidence:
+        """This, without what the paper's statements cannot be held to."""
+        return replace(self, withheld=self.other_tables)
+
+    def at(self, place: Place) -> pd.DataFrame:
+        """Readings of a place.
+
+        Raises:
+            NotMeasured: If they are withheld.
+        """
+        self._check(place)
+        chosen = (self.readings["benchmark"] == place[0]) & (self.readings["dataset"] == place[1])
+        return self.readings[chosen]
 
     def sample(self, place: Place, budget: int, row: str, metric: str = "precision") -> Floats:
         """One number per seed, in order of seeds.
@@ -92,6 +120,7 @@ class Evidence:
         Raises:
             NotMeasured: If there is none.
         """
+        self._check(place)
         found = self._samples.get((*place, budget, row))
         values = np.empty(0) if found is None else found[metric].to_numpy(np.float64)
         values = values[~np.isnan(values)]
@@ -120,6 +149,7 @@ class Evidence:
         Raises:
             NotMeasured: If its proxies are not known.
         """
+        self._check(place)
         if place not in self.spearman:
             raise NotMeasured(f"the proxies of {PLACES[place]} are not at hand")
         return self.spearman[place]
@@ -137,6 +167,10 @@ class Evidence:
     def budgets(self, place: Place, row: str) -> list[int]:
         """Budgets at which a row was measured, in increasing order."""
         return sorted(key[2] for key in self._samples if (key[0], key[1], key[3]) == (*place, row))
+
+    def _check(self, place: Place) -> None:
+        if place in self.withheld:
+            raise NotMeasured(self.withheld[place])
 
     @cached_property
     def _samples(self) -> dict[tuple[Any, ...], pd.DataFrame]:

@@ -57,7 +57,8 @@ def call(*arguments: str, code: int = 0) -> str:
 def test_it_runs_resumes_shows_and_writes(tmp_path: Path) -> None:
     folder = str(tmp_path / "run")
     first = call("reproduce", "main", "--seeds", "1", "--n-jobs", "1", "--output", folder)
-    for text in ("Table 4", "Table 9", "52.3 ± 6.1", "not testable here", "claims that can"):
+    for text in ("Table 4", "Table 9", "52.3 ± 6.1", "not testable here",
+                 "Nothing of the paper can be tested with what is here"):  # fmt: skip
         assert text in first
     # ZAPS has a study for each budget, the others one each.
     assert len(list((tmp_path / "run" / "cells").iterdir())) == 4
