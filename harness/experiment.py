@@ -56,6 +56,11 @@ class Cell:
     budget: int
 
     @property
+    def arm(self) -> tuple[str, str, str, str]:
+        """Benchmark, data set, source and label: what a row of a comparison stands for."""
+        return (self.benchmark, self.dataset, self.source, self.sampler.label)
+
+    @property
     def key(self) -> str:
         """Content hash: equal for equal work. The label is a name, not work."""
         content = asdict(self)

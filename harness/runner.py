@@ -273,12 +273,8 @@ def _ranking_quality(sampler: BaseSampler, study: optuna.Study, problem: Problem
     if len(study.get_trials(deepcopy=False)) < MIN_LABELS:
         return None
     ranking = rank(study, n=len(benchmark.values))
-    names = list(benchmark.search_space)
-    rows = [
-        benchmark.row(dict(zip(names, params, strict=True)))
-        for params in ranking[names].itertuples(index=False, name=None)
-    ]
-    return float(stats.spearmanr(ranking["mean"], benchmark.values[rows]).statistic)
+    truth = benchmark.values[benchmark.rows(ranking)]
+    return float(stats.spearmanr(ranking["mean"], truth).statistic)
 
 
 def _run_and_save(cell: Cell, store: Store) -> Outcome:

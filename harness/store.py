@@ -97,13 +97,8 @@ def latest(results: Sequence[CellResult]) -> list[CellResult]:
     Returns:
         Those whose sampler and table are what the last result of their label had.
     """
-    newest = {_label(result): _version(result) for result in results}
-    return [result for result in results if _version(result) == newest[_label(result)]]
-
-
-def _label(result: CellResult) -> tuple[str, str, str, str]:
-    cell = result.cell
-    return (cell.benchmark, cell.dataset, cell.source, cell.sampler.label)
+    newest = {result.cell.arm: _version(result) for result in results}
+    return [result for result in results if _version(result) == newest[result.cell.arm]]
 
 
 def _version(result: CellResult) -> tuple[Any, ...]:

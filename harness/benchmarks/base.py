@@ -28,6 +28,7 @@ import pandas as pd
 
 from harness.benchmarks.problem import Evaluation
 from harness.benchmarks.problem import suggest
+from harness.projection import HammingProjection
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,13 +111,14 @@ class TabularBenchmark:
         return {configuration: row for row, configuration in enumerate(rows)}
 
     @cached_property
-    def _codes(self) -> npt.NDArray[np.int16]:
-        """Number of each choice, shape (n_configurations, n_parameters)."""
+    def _projection(self) -> HammingProjection:
         columns = (
             self.parameters[name].map(distribution.to_internal_repr)
             for name, distribution in self.search_space.items()
         )
-        return np.column_stack([column.to_numpy(np.int16) for column in columns])
+        return HammingProjection(
+            np.column_stack([column.to_numpy(np.int16) for column in columns])
+        )
 
     def _configuration(self, params: Mapping[str, Any]) -> tuple[Any, ...]:
         return tuple(params[name] for name in self.search_space)
@@ -131,6 +133,16 @@ class TabularBenchmark:
             return self._rows[self._configuration(params)]
         except KeyError:
             raise KeyError(f"{dict(params)} is not in the table of {self.name}.") from None
+
+    def rows(self, configurations: pd.DataFrame) -> list[int]:
+        """Rows of many configurations, in columns named like parameters.
+
+        Raises:
+            KeyError: If the table does not hold one of them.
+        """
+        names = list(self.search_space)
+        found = configurations[names].itertuples(index=False, name=None)
+        return [self._rows[configuration] for configuration in found]
 
     def nearest(
         self, params: Mapping[str, Any], evaluated: Collection[int], key: Sequence[int]
@@ -161,10 +173,8 @@ class TabularBenchmark:
             distribution.to_internal_repr(params[name])
             for name, distribution in self.search_space.items()
         ]
-        distance = (self._codes != np.asarray(proposal, dtype=np.int16)).sum(axis=1)
-        distance[list(evaluated)] = len(proposal) + 1
-        nearest = np.flatnonzero(distance == distance.min())
-        return int(np.random.default_rng(key).choice(nearest))
+        rng = np.random.default_rng(key)
+        return int(self._projection.nearest(proposal, 1, evaluated, rng)[0])
 
     def evaluate(self, params: Mapping[str, Any]) -> float:
         """Value of a configuration."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -18,6 +19,8 @@ from harness.cli.common import command_line
 from harness.cli.common import console
 from harness.cli.common import report_failures
 from harness.cli.common import run_missing
+from harness.experiment import Cell
+from harness.experiment import CellResult
 from harness.paper import results as committed
 from harness.paper.claims import FAILS
 from harness.paper.claims import HOLDS
@@ -26,6 +29,9 @@ from harness.paper.claims import Verdict
 from harness.paper.claims import judge
 from harness.paper.comparison import compare
 from harness.paper.comparison import rich_tables
+from harness.paper.continuation import Continued
+from harness.paper.continuation import continued
+from harness.paper.continuation import replays
 from harness.paper.evidence import Evidence
 from harness.paper.evidence import gather
 from harness.paper.experiments import BUDGETS
@@ -35,6 +41,7 @@ from harness.paper.experiments import tables_at_hand
 from harness.paper.page import headline
 from harness.paper.page import write_page
 from harness.runner import Engine
+from harness.runner import Outcome
 from harness.store import Store
 
 
@@ -54,6 +61,10 @@ class Part(StrEnum):
 def reproduce(
     part: Annotated[Part, typer.Argument(help="The experiment.")] = Part.all,
     seeds: Annotated[int, typer.Option(min=1, help="Seeds 0, 1, ... of each study.")] = 200,
+    arm: Annotated[
+        list[str] | None,
+        typer.Option(help="Run only this row of the tables, e.g. ZAPS. Repeatable."),
+    ] = None,
     n_jobs: Jobs = None,
     engine: Annotated[
         str, typer.Option(help="joblib: processes of this machine; dask: workers of a cluster.")
@@ -66,6 +77,18 @@ def reproduce(
         bool,
         typer.Option("--published", help="Show the committed results; nothing is run."),
     ] = False,
+    continue_published: Annotated[
+        bool,
+        typer.Option(
+            "--continue-published",
+            help="Count the committed studies as finished, arm by arm, if a few of them that are "
+            "run again evaluate the same rows.",
+        ),
+    ] = False,
+    run_missing_studies: Annotated[
+        bool,
+        typer.Option("--run/--no-run", help="With --no-run show and write only what is there."),
+    ] = True,
     write: Annotated[
         Path | None,
         typer.Option(file_okay=False, help="Also write the results as compact parquet there."),
@@ -87,20 +110,60 @@ def reproduce(
     for reason in missing:
         console.print(f"[yellow]Left out:[/yellow] {reason}", highlight=False)
     store = Store(output)
+    everything = cells(EXPERIMENTS, tables, seeds)
+    failures: list[Outcome] = []
     with clean_errors():
         chosen = [e for e in EXPERIMENTS if part in (Part.all, Part(e.name))]
-        wanted = cells(chosen, tables, seeds)
+        wanted = _of_arms(cells(chosen, tables, seeds), arm)
         place = Engine(engine, scheduler)
-        failures = run_missing(wanted, store, n_jobs, place) if wanted else []
-    everything = cells(EXPERIMENTS, tables, seeds)
-    results = [result for cell in everything if (result := store.load(cell)) is not None]
-    evidence = gather(results, tables, BUDGETS)
+        kept = _continued(everything, store, n_jobs, place) if continue_published else None
+        if kept is not None:
+            wanted = [cell for cell in wanted if cell not in kept]
+        if wanted and run_missing_studies:
+            failures = run_missing(wanted, store, n_jobs, place)
+    results = [_light(result) for cell in everything if (result := store.load(cell)) is not None]
+    evidence = gather(results, tables, BUDGETS, None if kept is None else kept.evidence)
     with clean_errors():
         _show(evidence, output)
         if write is not None:
-            size = committed.write(evidence, results, write)
+            both = results if kept is None else [*results, *kept.cells]
+            size = committed.write(evidence, both, write)
             console.print(f"Results: [bold]{write}[/bold], {size:,} bytes")
     report_failures(failures, len(wanted))
+
+
+def _of_arms(wanted: list[Cell], labels: list[str] | None) -> list[Cell]:
+    """The studies under some labels, by default all.
+
+    Raises:
+        ValueError: If a label is none of theirs.
+    """
+    known = list(dict.fromkeys(cell.sampler.label for cell in wanted))
+    for label in labels or ():
+        if label not in known:
+            raise ValueError(f"An arm must be one of {known}, but got {label!r}.")
+    return [cell for cell in wanted if labels is None or cell.sampler.label in labels]
+
+
+def _continued(
+    everything: list[Cell], store: Store, n_jobs: int | None, engine: Engine
+) -> Continued:
+    """The committed studies that stand, after a few of each arm were run again."""
+    studies = committed.read_cells()
+    replayed = replays(everything, studies)
+    again = [replay.cell for chosen in replayed.values() for replay in chosen]
+    console.print(f"Running {len(again)} committed studies again, to see whether they stand.")
+    for failure in run_missing(again, store, n_jobs, engine):
+        console.print(f"[yellow]{failure.error}[/yellow]")
+    kept = continued(committed.read(), studies, replayed, store)
+    for reason in kept.dropped:
+        console.print(f"[yellow]Does not stand:[/yellow] {reason}", highlight=False)
+    return kept
+
+
+def _light(result: CellResult) -> CellResult:
+    """A result without the attributes of its trials: thousands of studies would fill memory."""
+    return replace(result, user_attrs=({},) * len(result.asked))
 
 
 def _show(evidence: Evidence, output: Path) -> None:

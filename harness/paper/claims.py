@@ -124,7 +124,8 @@ def judge(evidence: Evidence, claims: Iterable[Claim] | None = None) -> list[Ver
     Returns:
         A verdict for each.
     """
-    return [_verdict(claim, evidence) for claim in (CLAIMS if claims is None else claims)]
+    comparable = evidence.on_the_papers_tables()
+    return [_verdict(claim, comparable) for claim in (CLAIMS if claims is None else claims)]
 
 
 def _verdict(claim: Claim, evidence: Evidence) -> Verdict:

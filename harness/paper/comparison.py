@@ -43,6 +43,7 @@ class Comparison:
         std: Our standard deviation over seeds, NaN for fewer than two.
         n_seeds: Our number of seeds.
         resolution: See the module's notations; NaN if it cannot be known.
+        other_table: Which table ours was measured on, if that is not the paper's.
     """
 
     published: Published
@@ -50,6 +51,7 @@ class Comparison:
     std: float = math.nan
     n_seeds: int = 0
     resolution: float = math.nan
+    other_table: str = ""
 
     @property
     def difference(self) -> float:
@@ -59,7 +61,7 @@ class Comparison:
     @property
     def inside(self) -> bool | None:
         """Whether the seeds could not tell the two apart, ``None`` if that cannot be known."""
-        if math.isnan(self.difference) or math.isnan(self.resolution):
+        if self.other_table or math.isnan(self.difference) or math.isnan(self.resolution):
             return None
         return abs(self.difference) <= self.resolution
 
@@ -67,7 +69,9 @@ class Comparison:
     def verdict(self) -> str:
         """``inside`` in a word."""
         if self.inside is None:
-            return "not run" if math.isnan(self.mean) else "one seed"
+            if math.isnan(self.mean):
+                return "not run"
+            return "other table" if self.other_table else "one seed"
         return "inside" if self.inside else "outside"
 
     def texts(self) -> tuple[str, str, str, str, str]:
@@ -136,7 +140,12 @@ def _comparison(cell: Published, evidence: Evidence) -> Comparison:
         return Comparison(cell)
     std = float(sample.std(ddof=1)) if sample.size > 1 else math.nan
     return Comparison(
-        cell, float(sample.mean()), std, sample.size, _resolution(cell, std, sample.size)
+        cell,
+        float(sample.mean()),
+        std,
+        sample.size,
+        _resolution(cell, std, sample.size),
+        evidence.other_tables.get(cell.place, ""),
     )
 
 

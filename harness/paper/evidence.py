@@ -5,6 +5,8 @@ ran a moment ago and for the committed ones.
 
 Notations:
     readings: frame with the columns of :data:`COLUMNS`, a study at a budget a row.
+    made_by: column with the sampler, its arguments and its code, as text.
+    run: column with the position in ``runs`` of where a reading comes from.
     spearman: signed rank correlations of the objective and the proxies of a data set, a square
         frame whose first row and column are the objective.
 """
@@ -15,6 +17,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -25,6 +28,7 @@ import pandas as pd
 from harness.benchmarks import TabularBenchmark
 from harness.experiment import CellResult
 from harness.metrics import summarize
+from harness.paper import published as paper
 from harness.paper.published import PLACES
 from harness.paper.published import Place
 from harness.paper.schemes import scheme_readings
@@ -51,9 +55,14 @@ COLUMNS = (
     "repeat_share",
     "cpu_seconds",
     "spearman",
+    "made_by",
+    "run",
 )
 
+NO_RUN = -1
+"""``run`` of a proxy-only scheme, which is computed anew each time."""
 
+_STUDY = ["benchmark", "dataset", "source", "sampler", "budget", "seed"]
 _FLOATS = ("repeat_share", "cpu_seconds", "spearman")  # what a scheme does not have
 
 
@@ -70,12 +79,40 @@ class Evidence:
         spearman: Rank correlations by place.
         sizes: Number of configurations by place.
         facts: Where the numbers come from, by what they describe.
+        runs: Versions, commits and machine of each run that readings come from.
+        withheld: Places of which nothing is told, and why.
     """
 
     readings: pd.DataFrame
     spearman: Mapping[Place, pd.DataFrame] = field(default_factory=dict)
     sizes: Mapping[Place, int] = field(default_factory=dict)
     facts: Mapping[str, Sequence[Fact]] = field(default_factory=dict)
+    runs: Sequence[Sequence[Fact]] = ()
+    withheld: Mapping[Place, str] = field(default_factory=dict)
+
+    @cached_property
+    def other_tables(self) -> dict[Place, str]:
+        """Places that were measured on another table than the paper's, and which it is."""
+        tables = self.readings[["benchmark", "dataset", "source"]].drop_duplicates()
+        return {
+            (benchmark, dataset): paper.OTHER_TABLES[benchmark, source]
+            for benchmark, dataset, source in tables.itertuples(index=False, name=None)
+            if (benchmark, source) in paper.OTHER_TABLES
+        }
+
+    def on_the_papers_tables(self) -> Evidence:
+        """This, without what the paper's statements cannot be held to."""
+        return replace(self, withheld=self.other_tables)
+
+    def at(self, place: Place) -> pd.DataFrame:
+        """Readings of a place.
+
+        Raises:
+            NotMeasured: If they are withheld.
+        """
+        self._check(place)
+        chosen = (self.readings["benchmark"] == place[0]) & (self.readings["dataset"] == place[1])
+        return self.readings[chosen]
 
     def sample(self, place: Place, budget: int, row: str, metric: str = "precision") -> Floats:
         """One number per seed, in order of seeds.
@@ -83,6 +120,7 @@ class Evidence:
         Raises:
             NotMeasured: If there is none.
         """
+        self._check(place)
         found = self._samples.get((*place, budget, row))
         values = np.empty(0) if found is None else found[metric].to_numpy(np.float64)
         values = values[~np.isnan(values)]
@@ -111,6 +149,7 @@ class Evidence:
         Raises:
             NotMeasured: If its proxies are not known.
         """
+        self._check(place)
         if place not in self.spearman:
             raise NotMeasured(f"the proxies of {PLACES[place]} are not at hand")
         return self.spearman[place]
@@ -129,6 +168,10 @@ class Evidence:
         """Budgets at which a row was measured, in increasing order."""
         return sorted(key[2] for key in self._samples if (key[0], key[1], key[3]) == (*place, row))
 
+    def _check(self, place: Place) -> None:
+        if place in self.withheld:
+            raise NotMeasured(self.withheld[place])
+
     @cached_property
     def _samples(self) -> dict[tuple[Any, ...], pd.DataFrame]:
         groups = self.readings.sort_values("seed", kind="stable").groupby(
@@ -141,6 +184,7 @@ def gather(
     results: Sequence[CellResult],
     tables: Sequence[TabularBenchmark],
     budgets: Sequence[int],
+    kept: Evidence | None = None,
 ) -> Evidence:
     """Evidence of finished studies, and of the proxy-only schemes on their tables.
 
@@ -148,31 +192,72 @@ def gather(
         results: Finished studies.
         tables: The benchmarks at hand.
         budgets: Budgets to read the studies off at.
+        kept: Readings of earlier runs to put beside them. Where both have a study, that of
+            ``results`` counts.
 
     Returns:
         The evidence.
     """
-    by_key: dict[BenchmarkKey, TabularBenchmark] = {
-        (table.name, table.dataset, table.source): table for table in tables
-    }
+    runs = [] if kept is None else list(kept.runs)
     frames = [
-        summarize(results, by_key, budgets) if results else pd.DataFrame(),
-        *(scheme_readings(table, budgets) for table in tables),
+        _study_readings(results, tables, budgets, run=len(runs)),
+        *([] if kept is None else [kept.readings]),
+        *(scheme_readings(table, budgets).assign(made_by="", run=NO_RUN) for table in tables),
     ]
+    if results:
+        runs.append(provenance.run_facts(results))
     full = [frame.reindex(columns=list(COLUMNS)) for frame in frames if len(frame)]
     readings = pd.concat(
         [frame.astype(dict.fromkeys(_FLOATS, np.float64)) for frame in full], ignore_index=True
-    )
+    ).drop_duplicates(_STUDY, ignore_index=True)
+    # Runs of which nothing is left are forgotten.
+    used = sorted({int(run) for run in readings["run"]} - {NO_RUN})
+    readings["run"] = readings["run"].map({NO_RUN: NO_RUN} | {r: i for i, r in enumerate(used)})
+    runs = [runs[run] for run in used]
     return Evidence(
         readings,
         {(table.name, table.dataset): _spearman(table) for table in tables},
         {(table.name, table.dataset): len(table.values) for table in tables},
         {
-            "Studies": provenance.run_facts(results),
-            "Samplers": provenance.sampler_facts(results),
+            "Studies": provenance.merged(runs),
+            "Samplers": _sampler_facts(readings),
             "Tables": provenance.benchmark_facts(tables),
         },
+        runs,
     )
+
+
+def _study_readings(
+    results: Sequence[CellResult],
+    tables: Sequence[TabularBenchmark],
+    budgets: Sequence[int],
+    run: int,
+) -> pd.DataFrame:
+    if not results:
+        return pd.DataFrame()
+    by_key: dict[BenchmarkKey, TabularBenchmark] = {
+        (table.name, table.dataset, table.source): table for table in tables
+    }
+    made_by = {result.cell.arm: provenance.sampler_text(result.cell.sampler) for result in results}
+    frame = summarize(results, by_key, budgets)
+    arms = frame[["benchmark", "dataset", "source", "sampler"]].itertuples(index=False, name=None)
+    return frame.assign(made_by=[made_by[arm] for arm in arms], run=run)
+
+
+def _sampler_facts(readings: pd.DataFrame) -> list[Fact]:
+    """What each label stands for, and which seeds and budgets it was read off at."""
+    studies = readings[readings["run"] != NO_RUN]
+    facts = []
+    for (label, text), mine in studies.groupby(["sampler", "made_by"], sort=False):
+        budgets = ", ".join(map(str, sorted(mine["budget"].unique())))
+        facts.append(
+            Fact(
+                str(label),
+                f"{text}; {mine['seed'].nunique()} seeds from {mine['seed'].min()} to "
+                f"{mine['seed'].max()}, read off after {budgets} evaluations",
+            )
+        )
+    return facts
 
 
 def _spearman(table: TabularBenchmark) -> pd.DataFrame:

@@ -91,12 +91,8 @@ def _curves(
     evidence: Evidence, place: Place, row: str, metric: str
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]] | None:
     """Budgets, and one row per seed that has a value at each of them."""
-    readings = evidence.readings
-    mine = readings[
-        (readings["benchmark"] == place[0])
-        & (readings["dataset"] == place[1])
-        & (readings["sampler"] == row)
-    ]
+    readings = evidence.at(place)
+    mine = readings[readings["sampler"] == row]
     table = mine.pivot_table(index="seed", columns="budget", values=metric, aggfunc="first")
     table = table.dropna()
     if table.empty:

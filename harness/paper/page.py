@@ -217,12 +217,19 @@ def write_page(
 
 
 def headline(comparisons: Sequence[Comparison], verdicts: Sequence[Verdict]) -> str:
-    """What became of the paper, in a sentence."""
+    """What became of the paper, in a few words, and what could not be told."""
     told = [comparison.inside for comparison in comparisons if comparison.inside is not None]
     counts = Counter(verdict.status for verdict in verdicts)
-    return (
-        f"{counts[HOLDS]} of {counts[HOLDS] + counts[FAILS]} claims that can be tested hold; "
-        f"{sum(told)} of {len(told)} table cells lie inside what the seeds can tell."
+    n_tested = counts[HOLDS] + counts[FAILS]
+    others = dict.fromkeys(c.other_table for c in comparisons if c.other_table)
+    return " ".join(
+        [
+            f"{counts[HOLDS]} of {n_tested} claims that can be tested hold; {sum(told)} of "
+            f"{len(told)} table cells lie inside what the seeds can tell."
+            if n_tested or told
+            else "Nothing of the paper can be tested with what is here.",
+            *(f"Its numbers stand beside ours only to be looked at: {text}." for text in others),
+        ]
     )
 
 

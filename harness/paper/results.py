@@ -43,7 +43,7 @@ READINGS = "readings.parquet"
 CELLS = "cells.parquet"
 
 _METADATA = b"harness.paper"
-_INTEGERS = {"budget": np.uint16, "seed": np.uint16}
+_INTEGERS = {"budget": np.uint16, "seed": np.uint16, "run": np.int16}
 _FLOATS = ("precision", "regret", "best_value", "repeat_share", "cpu_seconds", "spearman")
 _DIGITS = 5  # significant ones, more than any table shows
 
@@ -64,7 +64,7 @@ def write(
 
     Args:
         evidence: All readings, their correlations and facts.
-        results: The studies behind them.
+        results: The studies behind them; of one that is there twice the first is kept.
         directory: Where to; made if it is not there.
         raw_seeds: Number of first seeds whose evaluated rows are kept.
 
@@ -74,10 +74,14 @@ def write(
     Raises:
         ValueError: If they would be larger than 3 MB. Nothing is written then.
     """
-    kept = [result for result in results if result.cell.seed < raw_seeds]
+    kept: dict[tuple[Any, ...], CellResult] = {}
+    for result in results:
+        cell = result.cell
+        if cell.seed < raw_seeds:
+            kept.setdefault((*cell.arm, cell.budget, cell.seed), result)
     contents = {
         READINGS: _parquet(_readings_table(evidence)),
-        CELLS: _parquet(_cells_table(kept)),
+        CELLS: _parquet(_cells_table(list(kept.values()))),
     }
     size = sum(map(len, contents.values()))
     if size > MAX_BYTES:
@@ -100,7 +104,7 @@ def read(directory: Path | None = None) -> Evidence:
     table = _read(directory, READINGS)
     content = json.loads(table.schema.metadata[_METADATA])
     readings = table.to_pandas()
-    for name in ("benchmark", "dataset", "source", "sampler"):
+    for name in ("benchmark", "dataset", "source", "sampler", "made_by"):
         readings[name] = readings[name].astype(object)
     readings = readings.astype({name: np.int64 for name in _INTEGERS})
     places = {tuple(place.split("/")): place for place in content["sizes"]}
@@ -118,6 +122,7 @@ def read(directory: Path | None = None) -> Evidence:
             for (benchmark, dataset), place in places.items()
         },
         {title: [Fact(**fact) for fact in facts] for title, facts in content["facts"].items()},
+        [[Fact(**fact) for fact in run] for run in content["runs"]],
     )
 
 
@@ -172,6 +177,7 @@ def _readings_table(evidence: Evidence) -> pa.Table:
         "facts": {
             title: [asdict(fact) for fact in facts] for title, facts in evidence.facts.items()
         },
+        "runs": [[asdict(fact) for fact in run] for run in evidence.runs],
         "sizes": {"/".join(place): size for place, size in evidence.sizes.items()},
         "spearman": {
             "/".join(place): {

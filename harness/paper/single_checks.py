@@ -261,10 +261,8 @@ def optimum_is(place: Place, stated: float, within: float) -> Check:
     def check(evidence: Evidence) -> Finding:
         # What no study found is not known here: the best of all is a lower bound, which the
         # schemes and hundreds of studies reach.
-        chosen = (evidence.readings["benchmark"] == place[0]) & (
-            evidence.readings["dataset"] == place[1]
-        )
-        found = evidence.readings[chosen & evidence.readings["found_optimum"].eq(True)]
+        readings = evidence.at(place)
+        found = readings[readings["found_optimum"].eq(True)]
         if found.empty:
             raise NotMeasured(f"no study reached the optimum of {PLACES[place]}")
         optimum = float(found["best_value"].max())

@@ -11,9 +11,11 @@ from typing import Any
 
 from harness.benchmarks import TabularBenchmark
 from harness.experiment import CellResult
+from harness.experiment import SamplerSpec
 
 
 _FINISHED = "finished"  # differs for each study, so only its range is of interest
+_COMPUTED, _TO, _BETWEEN = "computed", " to ", "; "
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,27 @@ def run_facts(results: Sequence[CellResult]) -> list[Fact]:
             if value not in known:
                 known.append(value)
     finished = sorted(values.pop(_FINISHED, []))
-    facts = [Fact("computed", f"{finished[0]} to {finished[-1]}")] if finished else []
-    return facts + [Fact(name, "; ".join(found)) for name, found in values.items()]
+    facts = [Fact(_COMPUTED, f"{finished[0]}{_TO}{finished[-1]}")] if finished else []
+    return facts + [Fact(name, _BETWEEN.join(found)) for name, found in values.items()]
+
+
+def merged(runs: Iterable[Sequence[Fact]]) -> list[Fact]:
+    """What several runs recorded, as if it were one; differing values are all listed."""
+    values: dict[str, list[str]] = {}
+    for run in runs:
+        for fact in run:
+            known = values.setdefault(fact.name, [])
+            known += [value for value in fact.value.split(_BETWEEN) if value not in known]
+    computed = [moment for text in values.pop(_COMPUTED, []) for moment in text.split(_TO)]
+    facts = [Fact(_COMPUTED, f"{min(computed)}{_TO}{max(computed)}")] if computed else []
+    return facts + [Fact(name, _BETWEEN.join(found)) for name, found in values.items()]
+
+
+def sampler_text(spec: SamplerSpec) -> str:
+    """Target, arguments and code of a sampler."""
+    arguments = ", ".join(f"{name}={value!r}" for name, value in spec.arguments.items())
+    code = f", code {spec.fingerprint}" if spec.fingerprint else ""
+    return f"{spec.target}({arguments}){code}"
 
 
 def sampler_facts(results: Sequence[CellResult]) -> list[Fact]:
@@ -47,10 +68,7 @@ def sampler_facts(results: Sequence[CellResult]) -> list[Fact]:
     studies: dict[tuple[str, str], list[CellResult]] = {}
     for result in results:
         spec = result.cell.sampler
-        arguments = ", ".join(f"{name}={value!r}" for name, value in spec.arguments.items())
-        code = f", code {spec.fingerprint}" if spec.fingerprint else ""
-        text = f"{spec.target}({arguments}){code}"
-        studies.setdefault((spec.label, text), []).append(result)
+        studies.setdefault((spec.label, sampler_text(spec)), []).append(result)
     facts = []
     for (label, text), mine in studies.items():
         seeds = {result.cell.seed for result in mine}

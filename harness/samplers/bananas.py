@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-import math
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from harness.samplers.history import finite
 from harness.samplers.mlp import MLPEnsemble
 from harness.samplers.mlp import MLPSettings
 from harness.samplers.mutation import each_changed
@@ -105,7 +105,7 @@ class BANANASSampler(RoundSampler):
         candidates = self._mutants(space, known, rng)
         if not candidates:
             return ()
-        learned = {cell: value for cell, value in known.items() if math.isfinite(value)}
+        learned = finite(known)
         features = self._encode(space, list(learned))
         labels = np.fromiter(learned.values(), dtype=np.float64, count=len(learned))
         ensemble = MLPEnsemble(features.shape[1], MLPSettings(), rng)

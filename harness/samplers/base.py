@@ -5,9 +5,8 @@ from __future__ import annotations
 from abc import ABC
 from abc import abstractmethod
 from collections.abc import Sequence
-import threading
+from functools import partial
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from optuna.distributions import BaseDistribution
@@ -15,7 +14,6 @@ from optuna.distributions import CategoricalDistribution
 from optuna.samplers import BaseSampler
 from optuna.samplers import RandomSampler
 from optuna.search_space import IntersectionSearchSpace
-from optuna.storages import BaseStorage
 from optuna.study import Study
 from optuna.trial import FrozenTrial
 from optuna.trial import TrialState
@@ -28,6 +26,8 @@ from harness.samplers.space import SearchSpace
 from harness.samplers.space import Space
 from harness.samplers.space import categorical
 from harness.samplers.space import make_space
+from optuna_zaps._process import Lock
+from optuna_zaps._process import PerStudy
 from optuna_zaps._random import stream
 
 
@@ -60,22 +60,11 @@ class CategoricalSampler(BaseSampler, ABC):
         self._seed = int(np.random.default_rng().integers(2**63)) if seed is None else seed
         self._space = make_space(search_space, candidates)
         self._space_is_given = self._space is not None
-        self._inferred = IntersectionSearchSpace(include_pruned=True)
+        self._inferred = PerStudy(partial(IntersectionSearchSpace, include_pruned=True))
         self._random_sampler = RandomSampler(seed)
         self._reader = HistoryReader()
-        self._lock = threading.RLock()
-        self._served: WeakKeyDictionary[BaseStorage, dict[int, dict[str, Any]]]
-        self._served = WeakKeyDictionary()
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = self.__dict__.copy()
-        del state["_lock"], state["_served"]
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._lock = threading.RLock()
-        self._served = WeakKeyDictionary()
+        self._lock = Lock()
+        self._served: PerStudy[dict[int, dict[str, Any]]] = PerStudy(dict)
 
     @abstractmethod
     def propose(self, space: Space, history: History, number: int) -> Configuration:
@@ -106,7 +95,7 @@ class CategoricalSampler(BaseSampler, ABC):
         if self._space_is_given or study._is_multi_objective():
             return {}
         with self._lock:
-            return categorical(self._inferred.calculate(study))
+            return categorical(self._inferred[study].calculate(study))
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
@@ -145,7 +134,7 @@ class CategoricalSampler(BaseSampler, ABC):
                 study, trial, param_name, param_distribution
             )
         with self._lock:
-            served = self._served.setdefault(study._storage, {})
+            served = self._served[study]
             if trial._trial_id not in served:
                 history = self._reader.read(study, space, trial)
                 proposal = self.propose(space, history, trial.number)
@@ -163,7 +152,7 @@ class CategoricalSampler(BaseSampler, ABC):
     ) -> None:
         """See :meth:`optuna.samplers.BaseSampler.after_trial`."""
         with self._lock:
-            self._served.get(study._storage, {}).pop(trial._trial_id, None)
+            self._served[study].pop(trial._trial_id, None)
 
     def _inferred_space(self, distributions: dict[str, BaseDistribution]) -> Space:
         space = make_space(distributions, None)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 from datetime import datetime
 import math
-from typing import Any
-from weakref import WeakKeyDictionary
 
-from optuna.storages import BaseStorage
 from optuna.study import Study
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial
@@ -19,6 +17,7 @@ from optuna.trial import TrialState
 
 from harness.samplers.space import Configuration
 from harness.samplers.space import Space
+from optuna_zaps._process import PerStudy
 
 
 Observation = tuple[Configuration, float]
@@ -57,20 +56,17 @@ class History:
         """Everything that was tried or is being tried."""
         return self.pending.union(self.values) if self.pending else self.values.keys()
 
-    def finite(self) -> dict[Configuration, float]:
-        """Those of :attr:`values` that a model can learn from."""
-        return {
-            configuration: value
-            for configuration, value in self.values.items()
-            if math.isfinite(value)
-        }
+
+def finite(values: Mapping[Configuration, float]) -> dict[Configuration, float]:
+    """Those of the values that a model can learn from."""
+    return {cell: value for cell, value in values.items() if math.isfinite(value)}
 
 
 @dataclass
 class _Prefix:
     """The first trials of a study, all finished, so that none is read twice."""
 
-    space: Space
+    space: Space | None = None
     history: History = field(default_factory=History)
     n_trials: int = 0
     last_completed: datetime | None = None
@@ -89,13 +85,7 @@ class HistoryReader:
     """Reads histories, remembering the finished trials; everything else is in the storage."""
 
     def __init__(self) -> None:
-        self._prefixes: WeakKeyDictionary[BaseStorage, dict[int, _Prefix]] = WeakKeyDictionary()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__()  # type: ignore[misc]  # a cache starts empty in another process
+        self._prefixes: PerStudy[_Prefix] = PerStudy(_Prefix)
 
     def read(self, study: Study, space: Space, but: FrozenTrial) -> History:
         """History of a study, as seen by one of its trials.
@@ -109,10 +99,9 @@ class HistoryReader:
             The history, to be read and not changed, until the next call.
         """
         trials = study._storage.get_all_trials(study._study_id, deepcopy=False)
-        prefixes = self._prefixes.setdefault(study._storage, {})
-        prefix = prefixes.get(study._study_id)
-        if prefix is None or not prefix.is_of(trials, space):
-            prefix = prefixes[study._study_id] = _Prefix(space)
+        prefix = self._prefixes[study]
+        if not prefix.is_of(trials, space):
+            prefix = self._prefixes[study] = _Prefix(space)
         sign = 1.0 if study.direction == StudyDirection.MAXIMIZE else -1.0
         for trial in trials[prefix.n_trials :]:
             if not trial.state.is_finished():

@@ -18,12 +18,12 @@ from scipy.stats import norm
 from scipy.stats import rankdata
 from sklearn.ensemble import RandomForestRegressor
 
-from harness.samplers.rounds import RoundSampler
+from harness.samplers.history import finite
+from harness.samplers.rounds import ProxyRoundSampler
 from harness.samplers.space import Configuration
 from harness.samplers.space import SearchSpace
 from harness.samplers.space import Space
 from optuna_zaps.proxies import scaled_ranks
-from optuna_zaps.proxies import split_table
 
 
 Floats = npt.NDArray[np.float64]
@@ -31,7 +31,7 @@ Floats = npt.NDArray[np.float64]
 _N_LOCAL_STARTS = 10
 
 
-class ProxyBOSampler(RoundSampler):
+class ProxyBOSampler(ProxyRoundSampler):
     """The candidate with the best weighted sum of ranks by a surrogate and by each proxy.
 
     The surrogate is a random forest on the parameters, ranked by expected improvement. Its
@@ -39,11 +39,9 @@ class ProxyBOSampler(RoundSampler):
     as honest, and one fit instead of six). A proxy's is measured on the same values.
 
     Args:
-        proxies: Frame with a configuration per row: its columns (or index levels) named like
-            parameters, and its proxies, larger taken as better. Its rows are the configurations
-            that exist.
-        search_space: See :class:`~harness.samplers.base.CategoricalSampler`; by default the
-            columns that are not numeric.
+        proxies: See :class:`~harness.samplers.rounds.ProxyRoundSampler`; larger is taken as
+            better.
+        search_space: See there.
         n_startup_trials: Random configurations before the first model.
         batch_size: Evaluations between two fits.
         n_candidates: Random new configurations that are ranked, beside all new neighbours of the
@@ -69,14 +67,11 @@ class ProxyBOSampler(RoundSampler):
         temperature: float = 0.05,
         seed: int | None = None,
     ) -> None:
-        parameters, values = split_table(
-            proxies, None if search_space is None else list(search_space)
-        )
         super().__init__(
+            proxies,
             search_space,
             n_startup_trials=n_startup_trials,
             batch_size=batch_size,
-            candidates=parameters,
             seed=seed,
         )
         if min(n_candidates, n_trees) < 1 or temperature <= 0:
@@ -84,7 +79,7 @@ class ProxyBOSampler(RoundSampler):
                 "n_candidates and n_trees must be at least 1 and temperature positive, but got "
                 f"{n_candidates}, {n_trees} and {temperature}."
             )
-        self._proxies = scaled_ranks(values.to_numpy(np.float64))
+        self._proxies = scaled_ranks(self._proxies)
         self._n_candidates = n_candidates
         self._n_trees = n_trees
         self._temperature = temperature
@@ -94,7 +89,7 @@ class ProxyBOSampler(RoundSampler):
     ) -> Sequence[Configuration]:
         """See :meth:`~harness.samplers.rounds.RoundSampler.rank`."""
         candidates = self._candidates(space, known, rng)
-        learned = {cell: value for cell, value in known.items() if math.isfinite(value)}
+        learned = finite(known)
         labels = np.fromiter(learned.values(), dtype=np.float64, count=len(learned))
         forest = RandomForestRegressor(
             n_estimators=self._n_trees, n_jobs=1, random_state=int(rng.integers(2**31))
@@ -104,14 +99,13 @@ class ProxyBOSampler(RoundSampler):
         scores = np.column_stack(
             [
                 expected_improvement(forest, space.one_hot(candidates), labels.max()),
-                self._proxies[[space.row(configuration) for configuration in candidates]],
+                self.proxies_of(space, candidates),
             ]
         )
-        proxies = self._proxies[[space.row(configuration) for configuration in learned]]
         reliability = np.array(
             [
                 concordance(out_of_bag(forest, encoded, labels), labels),
-                *(concordance(proxy, labels) for proxy in proxies.T),
+                *(concordance(proxy, labels) for proxy in self.proxies_of(space, list(learned)).T),
             ]
         )
         n_fits = 1 + (len(known) - self._n_startup_trials) // self._batch_size

@@ -16,6 +16,7 @@ from harness.samplers.history import Observation
 from harness.samplers.space import Configuration
 from harness.samplers.space import SearchSpace
 from harness.samplers.space import Space
+from optuna_zaps.proxies import split_table
 
 
 class RoundSampler(CategoricalSampler):
@@ -85,6 +86,50 @@ class RoundSampler(CategoricalSampler):
                 self._ranking = self.rank(space, dict(known), self.rng("round", n_known))
             self._round = (space, known)
         return self._ranking
+
+
+class ProxyRoundSampler(RoundSampler):
+    """A sampler in rounds that knows proxies of every configuration.
+
+    Args:
+        proxies: Frame with a configuration per row: its columns (or index levels) named like
+            parameters, and its proxies. Its rows are the configurations that exist.
+        search_space: See :class:`~harness.samplers.base.CategoricalSampler`; by default the
+            columns that are not numeric.
+        n_startup_trials: See :class:`RoundSampler`.
+        batch_size: See there.
+        seed: See :class:`~harness.samplers.base.CategoricalSampler`.
+
+    Raises:
+        ValueError: If an argument is out of range.
+    """
+
+    def __init__(
+        self,
+        proxies: pd.DataFrame,
+        search_space: SearchSpace | None = None,
+        *,
+        n_startup_trials: int,
+        batch_size: int,
+        seed: int | None = None,
+    ) -> None:
+        parameters, values = split_table(
+            proxies, None if search_space is None else list(search_space)
+        )
+        super().__init__(
+            search_space,
+            n_startup_trials=n_startup_trials,
+            batch_size=batch_size,
+            candidates=parameters,
+            seed=seed,
+        )
+        self._proxies = values.to_numpy(np.float64)
+
+    def proxies_of(
+        self, space: Space, configurations: Sequence[Configuration]
+    ) -> npt.NDArray[np.float64]:
+        """Proxies of configurations, shape (len(configurations), n_proxies)."""
+        return self._proxies[[space.row(configuration) for configuration in configurations]]
 
 
 def thompson_order(

@@ -23,7 +23,7 @@ from optuna.distributions import BaseDistribution
 from optuna.distributions import CategoricalDistribution
 import pandas as pd
 
-from harness.samplers.projection import HammingProjection
+from harness.projection import HammingProjection
 from optuna_zaps.candidates import CandidateSet
 from optuna_zaps.candidates import choice_key
 

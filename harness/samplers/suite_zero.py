@@ -7,28 +7,25 @@ surrogate, in place of the networks of BANANAS; its candidates are random config
 from __future__ import annotations
 
 from collections.abc import Sequence
-import math
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from harness.samplers.rounds import RoundSampler
+from harness.samplers.history import finite
+from harness.samplers.rounds import ProxyRoundSampler
 from harness.samplers.rounds import thompson_order
 from harness.samplers.space import Configuration
 from harness.samplers.space import SearchSpace
 from harness.samplers.space import Space
-from optuna_zaps.proxies import split_table
 
 
-class SuiteZeroBANANASSampler(RoundSampler):
+class SuiteZeroBANANASSampler(ProxyRoundSampler):
     """Trees on proxies and one-hot parameters choose ten of a hundred random configurations.
 
     Args:
-        proxies: Frame with a configuration per row: its columns (or index levels) named like
-            parameters, and its proxies. Its rows are the configurations that exist.
-        search_space: See :class:`~harness.samplers.base.CategoricalSampler`; by default the
-            columns that are not numeric.
+        proxies: See :class:`~harness.samplers.rounds.ProxyRoundSampler`.
+        search_space: See there.
         n_startup_trials: Random configurations before the first round.
         batch_size: Evaluations of a round.
         n_candidates: Random new configurations among which a round chooses.
@@ -54,14 +51,11 @@ class SuiteZeroBANANASSampler(RoundSampler):
         n_trees: int = 100,
         seed: int | None = None,
     ) -> None:
-        parameters, values = split_table(
-            proxies, None if search_space is None else list(search_space)
-        )
         super().__init__(
+            proxies,
             search_space,
             n_startup_trials=n_startup_trials,
             batch_size=batch_size,
-            candidates=parameters,
             seed=seed,
         )
         if min(n_candidates, n_members, n_trees) < 1:
@@ -69,7 +63,6 @@ class SuiteZeroBANANASSampler(RoundSampler):
                 "n_candidates, n_members and n_trees must be at least 1, but got "
                 f"{n_candidates}, {n_members} and {n_trees}."
             )
-        self._proxies = values.to_numpy(np.float32)
         self._n_candidates = n_candidates
         self._n_members = n_members
         self._n_trees = n_trees
@@ -82,7 +75,7 @@ class SuiteZeroBANANASSampler(RoundSampler):
         from xgboost import XGBRegressor  # noqa: PLC0415
 
         candidates = space.sample_unseen(self._n_candidates, known, rng)
-        learned = {cell: value for cell, value in known.items() if math.isfinite(value)}
+        learned = finite(known)
         features, labels = self._features(space, list(learned)), list(learned.values())
         predictions = [
             XGBRegressor(
@@ -101,5 +94,5 @@ class SuiteZeroBANANASSampler(RoundSampler):
     def _features(
         self, space: Space, configurations: Sequence[Configuration]
     ) -> npt.NDArray[np.float32]:
-        rows = [space.row(configuration) for configuration in configurations]
-        return np.hstack([self._proxies[rows], space.one_hot(configurations)])
+        proxies = self.proxies_of(space, configurations).astype(np.float32)
+        return np.hstack([proxies, space.one_hot(configurations)])

@@ -9,7 +9,10 @@ import pytest
 
 from harness import rankings
 from harness.paper import published as paper
+from harness.paper.claims import UNTESTED
+from harness.paper.claims import judge
 from harness.paper.comparison import compare
+from harness.paper.page import headline
 from harness.paper.published import published
 
 
@@ -69,6 +72,24 @@ def test_without_a_printed_deviation_ours_stands_in() -> None:
         if c.published.row == "REA" and c.published.table == 8 and c.published.budget == 200
     ]
     assert ours[0].resolution == pytest.approx(1.96 * math.sqrt(4 / 200 + 4 / 3))
+
+
+def test_nothing_follows_from_another_table_than_the_papers() -> None:
+    key = (paper.CIFAR10, 200, "RS")
+    made = evidence({key: [1.0, 2.0]})
+    assert headline(compare(made), judge(made)) == (
+        "0 of 0 claims that can be tested hold; 1 of 1 table cells lie inside what the seeds can "
+        "tell."
+    )
+    other = evidence({key: [1.0, 2.0]})
+    other.readings["source"] = "package"
+    cell = compare(other)[0]
+    assert (cell.mean, cell.verdict, cell.inside) == (1.5, "other table", None)
+    verdicts = judge(other)
+    assert {verdict.status for verdict in verdicts} == {UNTESTED}
+    (optima,) = [v for v in verdicts if "The optima are 91.57" in v.claim.sentence]
+    assert "other accuracies than the paper's" in optima.figures
+    assert headline(compare(other), verdicts).startswith("Nothing of the paper can be tested")
 
 
 def test_one_seed_tells_nothing_and_no_seed_is_not_run() -> None:

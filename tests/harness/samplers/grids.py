@@ -44,7 +44,7 @@ def run(
     *,
     value: Callable[[Mapping[str, Any]], float] = hill,
     study: optuna.Study | None = None,
-    choices: Mapping[str, Sequence[int]] | None = None,
+    choices: Mapping[str, Sequence[Any]] | None = None,
 ) -> optuna.Study:
     study = study or optuna.create_study(direction="maximize")
     study.sampler = sampler

@@ -53,21 +53,22 @@ def make(name: str, **arguments: Any) -> BaseSampler:
     return (SMALL | WITH_PROXIES)[name](GRID, **arguments)
 
 
-# Two of them: the contract is met by what they share.
-class _Contract(BasicSamplerTestCase, RelativeSamplerTestCase, MultiObjectiveSamplerTestCase):
-    pass
+# A table of other parameters than the suite's "x" and "y", whose choices it cannot have.
+ELSEWHERE = GRID_TABLE.rename(columns={"x": "row", "y": "column"}).set_index(["row", "column"])
+CONTRACT: dict[str, Make] = SMALL | {
+    "tpe-discrete": lambda: TPEDiscreteSampler(n_startup_trials=2),
+    "bananas": lambda: BANANASSampler(n_startup_trials=2, n_candidates=5),
+    "suite-zero-bananas": lambda: SuiteZeroBANANASSampler(ELSEWHERE, n_startup_trials=2),
+    "proxybo": lambda: ProxyBOSampler(ELSEWHERE, n_startup_trials=2),
+}
 
 
-class TestLocalSearch(_Contract):
-    @pytest.fixture
-    def sampler(self) -> Callable[[], BaseSampler]:
-        return LocalSearchSampler
+class TestContract(BasicSamplerTestCase, RelativeSamplerTestCase, MultiObjectiveSamplerTestCase):
+    """Optuna's own suite."""
 
-
-class TestTPEDiscrete(_Contract):
-    @pytest.fixture
-    def sampler(self) -> Callable[[], BaseSampler]:
-        return lambda: TPEDiscreteSampler(n_startup_trials=2)
+    @pytest.fixture(params=list(CONTRACT))
+    def sampler(self, request: pytest.FixtureRequest) -> Callable[[], BaseSampler]:
+        return CONTRACT[request.param]
 
 
 @every_baseline
@@ -142,6 +143,18 @@ def test_pending_configurations_are_not_proposed_to_another(name: str) -> None:
     trials = [study.ask() for _ in range(12)]
     cells = [tuple(trial.suggest_categorical(key, GRID[key]) for key in GRID) for trial in trials]
     assert len(set(cells)) == 12
+
+
+@pytest.mark.parametrize("name", list(SMALL))
+def test_one_sampler_serves_two_studies_of_different_spaces(name: str) -> None:
+    # Optuna's IntersectionSearchSpace refuses a second study.
+    sampler = SMALL[name](seed=1)
+    other = {"x": ["a", "b"], "z": [0, 1, 2]}
+    first, second = (optuna.create_study(sampler=sampler) for _ in range(2))
+    for _ in range(8):
+        run(sampler, 1, study=first, value=lambda params: float(params["x"]))
+        run(sampler, 1, study=second, value=lambda params: float(params["z"]), choices=other)
+    assert {tuple(trial.params) for trial in second.trials} == {("x", "z")}
 
 
 def test_a_negative_seed_is_refused() -> None:

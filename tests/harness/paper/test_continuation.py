@@ -1,0 +1,130 @@
+"""Committed studies count as finished as long as they can be repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+import os
+from pathlib import Path
+
+from made import evidence
+import pytest
+
+from harness import benchmarks
+from harness.experiment import Cell
+from harness.experiment import CellResult
+from harness.experiment import SamplerSpec
+from harness.paper import published as paper
+from harness.paper import results as committed
+from harness.paper.continuation import Arm
+from harness.paper.continuation import Replay
+from harness.paper.continuation import continued
+from harness.paper.continuation import replays
+from harness.paper.evidence import Evidence
+from harness.paper.experiments import EXPERIMENTS
+from harness.paper.experiments import cells
+from harness.runner import run
+from harness.runner import run_cell
+from harness.store import Store
+
+
+needs_tables = pytest.mark.skipif(
+    "ZAPS_DATA_DIR" not in os.environ, reason="needs the development tables"
+)
+ARM: Arm = (*paper.CIFAR10, "made", "RS")
+
+
+def study(seed: int, budget: int, spec: SamplerSpec, rows: Sequence[int] = ()) -> CellResult:
+    cell = Cell(*paper.CIFAR10, "made", "table", spec, seed, budget)
+    asked = tuple(rows) or tuple(range(budget))
+    zeros = (0.0,) * len(asked)
+    return CellResult(cell, asked, zeros, zeros, ({},) * len(asked), {})
+
+
+RS = SamplerSpec("RS", "random-distinct", {}, "code of then")
+ZAPS = SamplerSpec("ZAPS", "zaps-paper", {}, "code of then")
+NOW = replace(study(0, 300, RS).cell, sampler=replace(RS, fingerprint="code of now"))
+
+
+def test_replays_are_spread_over_budgets_and_seeds() -> None:
+    old = [study(seed, budget, ZAPS) for seed in range(3) for budget in (50, 100, 200, 300, 500)]
+    present = replace(NOW, sampler=replace(ZAPS, fingerprint="code of now"))
+    (found,) = replays([present], old).values()
+    assert [(r.cell.budget, r.cell.seed) for r in found] == [(50, 0), (200, 1), (500, 2)]
+    assert [len(r.expected) for r in found] == [50, 200, 500]
+    assert {r.cell.sampler.fingerprint for r in found} == {"code of now"}
+
+
+def test_a_sampler_that_knows_no_budget_is_replayed_to_200_evaluations() -> None:
+    found = replays([NOW], [study(seed, 500, RS) for seed in range(9)])[ARM]
+    assert [(r.cell.budget, r.cell.seed) for r in found] == [(200, 0), (200, 1), (200, 2)]
+    assert found[0].expected == tuple(range(200))
+
+
+def test_another_table_sampler_or_argument_is_not_replayed() -> None:
+    assert replays([NOW], [study(0, 20, RS)])
+    for other in (
+        replace(NOW, benchmark_fingerprint="another"),
+        replace(NOW, sampler=replace(RS, target="random")),
+        replace(NOW, sampler=replace(RS, arguments={"seed_offset": 1})),
+    ):
+        assert not replays([other], [study(0, 20, RS)])
+
+
+def made(n_seeds: int) -> Evidence:
+    """Readings of an arm that is replayed and of one that is not."""
+    keys = [(paper.CIFAR10, 20, "RS"), (paper.CIFAR10, 20, "TPE")]
+    found = evidence({key: [1.0] * n_seeds for key in keys})
+    found.readings["run"] = 0
+    return found
+
+
+def test_an_arm_stands_only_if_every_replay_evaluates_the_same_rows(tmp_path: Path) -> None:
+    old = [study(seed, 20, RS) for seed in range(3)]
+    replayed = replays([NOW], old)
+    store = Store(tmp_path)
+    for replay in replayed[ARM]:
+        store.save(replace(old[0], cell=replay.cell))
+    kept = continued(made(40), old, replayed, store)
+    assert list(kept.evidence.readings["sampler"].unique()) == ["RS"]
+    assert kept.dropped == [
+        "TPE on nasbench201 / cifar10: its table, sampler or arguments are not those of today."
+    ]
+    assert replace(NOW, seed=39, budget=20) in kept  # committed, though its rows are not kept
+    assert replace(NOW, seed=40, budget=20) not in kept
+    assert replace(NOW, seed=39, budget=50) not in kept
+    # One replay of three with two rows in another order.
+    last = replayed[ARM][-1].cell
+    store.save(study(last.seed, 20, last.sampler, [1, 0, *range(2, 20)]))
+    kept = continued(made(40), old, replayed, store)
+    assert kept.evidence.readings.empty
+    assert not kept.cells
+    assert "RS on nasbench201 / cifar10: run again, its studies evaluate other rows." in (
+        kept.dropped
+    )
+
+
+def present_replays() -> dict[Arm, list[Replay]]:
+    tables = [
+        benchmarks.load(*place)
+        for place in dict.fromkeys(p for e in EXPERIMENTS for p in e.places)
+    ]
+    return replays(cells(EXPERIMENTS, tables, 1), committed.read_cells())
+
+
+@needs_tables
+@pytest.mark.parametrize("label", [paper.ZAPS, "RS"])
+def test_a_committed_study_can_be_repeated(label: str) -> None:
+    found = present_replays()[(*paper.CIFAR10, "suite-zero", label)]
+    replay = min(found, key=lambda replay: replay.cell.budget)
+    assert run_cell(replay.cell).evaluated == replay.expected
+
+
+@needs_tables
+@pytest.mark.slow
+def test_every_committed_arm_stands(tmp_path: Path) -> None:
+    replayed, store = present_replays(), Store(tmp_path)
+    again = [replay.cell for chosen in replayed.values() for replay in chosen]
+    assert not [outcome for outcome in run(again, store, n_jobs=1) if outcome.error]
+    kept = continued(committed.read(), committed.read_cells(), replayed, store)
+    assert list(kept.dropped) == []
