@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Any
 from typing import Protocol
 
-import numpy as np
 from optuna.distributions import BaseDistribution
 from optuna.study import Study
 from optuna.trial import FrozenTrial
@@ -19,11 +18,12 @@ from optuna_zaps._history import HistoryReader
 from optuna_zaps._random import stream
 from optuna_zaps.candidates import CandidateSet
 from optuna_zaps.candidates import choice_key
+from optuna_zaps.joint import JointSearch
+from optuna_zaps.joint import Observations
 from optuna_zaps.pool import Pool
 from optuna_zaps.proxies import ProxyFunction
 from optuna_zaps.proxies import ProxyTable
 from optuna_zaps.search import History
-from optuna_zaps.search import ZAPSSearch
 from optuna_zaps.surrogates import FeatureLayout
 from optuna_zaps.surrogates import Surrogate
 from optuna_zaps.surrogates import SurrogateFactory
@@ -34,18 +34,18 @@ class KeptSurrogates:
 
     def __init__(self) -> None:
         self._factory: SurrogateFactory | None = None
-        self._made: dict[FeatureLayout, Surrogate] = {}
+        self._made: dict[tuple[FeatureLayout, int], Surrogate] = {}
 
     def of(self, factory: SurrogateFactory) -> SurrogateFactory:
-        """A factory that makes one surrogate for each layout."""
+        """A factory that makes one surrogate for each layout and seed."""
         self._factory = factory
         return self._kept
 
     def _kept(self, layout: FeatureLayout, seed: int) -> Surrogate:
         assert self._factory is not None
-        if layout not in self._made:
-            self._made[layout] = self._factory(layout, seed)
-        return self._made[layout]
+        if (layout, seed) not in self._made:
+            self._made[layout, seed] = self._factory(layout, seed)
+        return self._made[layout, seed]
 
 
 class PoolSearchFactory(Protocol):
@@ -53,7 +53,7 @@ class PoolSearchFactory(Protocol):
 
     def __call__(
         self, candidates: CandidateSet, proxies: ProxyTable | None, surrogates: KeptSurrogates
-    ) -> ZAPSSearch:
+    ) -> JointSearch:
         """Search over candidates."""
 
 
@@ -61,7 +61,7 @@ class Arena(Protocol):
     """A space and what it takes to search it."""
 
     @property
-    def search(self) -> ZAPSSearch:
+    def search(self) -> JointSearch:
         """The search in force."""
 
     @property
@@ -74,7 +74,7 @@ class Arena(Protocol):
         reader: HistoryReader,
         trial: FrozenTrial | None,
         fixed: Mapping[str, Any],
-    ) -> tuple[ZAPSSearch, History]:
+    ) -> tuple[JointSearch, Observations]:
         """The search that chooses for a trial, and what it knows.
 
         Args:
@@ -94,7 +94,7 @@ class EnumeratedArena:
 
     is_exhaustible = True
 
-    def __init__(self, search: ZAPSSearch) -> None:
+    def __init__(self, search: JointSearch) -> None:
         self.search = search
 
     def view(
@@ -103,10 +103,10 @@ class EnumeratedArena:
         reader: HistoryReader,
         trial: FrozenTrial | None,
         fixed: Mapping[str, Any],
-    ) -> tuple[ZAPSSearch, History]:
+    ) -> tuple[JointSearch, Observations]:
         """As in :class:`Arena`."""
         del fixed
-        return self.search, reader.read(study, self.search.candidates, trial)
+        return self.search, reader.read(study, self.search.first.candidates, trial)
 
 
 class DrawnArena:
@@ -145,32 +145,22 @@ class DrawnArena:
         reader: HistoryReader,
         trial: FrozenTrial | None,
         fixed: Mapping[str, Any],
-    ) -> tuple[ZAPSSearch, History]:
+    ) -> tuple[JointSearch, Observations]:
         """As in :class:`Arena`."""
-        planned = trial is not None and trial.number < self._first.schedule.n_startup
+        planned = trial is not None and trial.number < self._first.first.schedule.n_startup
         if planned and not fixed.keys() & self._pool.space.keys():
-            return self._first, reader.read(study, self._first.candidates, trial)
+            return self._first, reader.read(study, self._first.first.candidates, trial)
         seen = reader.configurations(study, self._pool.space, trial)
-        best = np.empty(0, dtype=np.intp)
-        history: History | None = None
-        if seen:
-            history = reader.read(study, _candidates_of(seen), trial)
-            best = history.labelled[np.argsort(-history.labels, kind="stable")]
-        n_labelled = 0 if history is None else len(history.labelled)
-        candidates = self._pool.draw(
-            seen, best.tolist(), stream(self._seed, "pool", n_labelled), fixed
-        )
-        unavailable = np.zeros(len(candidates), dtype=np.bool_)
-        if history is None:
-            nothing = np.empty(0)
-            history = History(nothing.astype(np.intp), nothing, unavailable)
-        else:
-            unavailable[: len(seen)] = history.unavailable
-            history = History(history.labelled, history.labels, unavailable, history.pending)
+        observed = reader.read(study, _candidates_of(seen), trial) if seen else None
+        best = [] if observed is None else observed.best_first().tolist()
+        rng = stream(self._seed, "pool", len(best))
+        candidates = self._pool.draw(seen, best, rng, fixed)
         self.search = self._search_over(candidates)
-        return self.search, history
+        if observed is None:
+            observed = Observations((History.empty(len(candidates)),) * len(study.directions))
+        return self.search, observed.widened(len(candidates))
 
-    def _search_over(self, candidates: CandidateSet) -> ZAPSSearch:
+    def _search_over(self, candidates: CandidateSet) -> JointSearch:
         proxies = None if self._proxies is None else self._proxies.of(candidates)
         return self._make_search(candidates, proxies, self._surrogates)
 

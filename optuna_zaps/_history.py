@@ -28,6 +28,7 @@ from optuna.trial import TrialState
 from optuna_zaps._space import offers
 from optuna_zaps.candidates import CandidateSet
 from optuna_zaps.candidates import choice_key
+from optuna_zaps.joint import Observations
 from optuna_zaps.search import History
 
 
@@ -36,6 +37,9 @@ CLAIM_KEY = "zaps:candidate"
 
 MEAN_KEY = "zaps:mean"
 """User attribute that holds the predicted value of a trial, in the unit of the objective."""
+
+CONSTRAINTS_KEY = "constraints"
+"""Optuna's system attribute for the values of constraints, and the prefix of others."""
 
 _LARGEST = 1e30
 """Largest label: squares of larger ones overflow, such as those of a penalty of
@@ -48,16 +52,19 @@ _Label: TypeAlias = tuple[int, float, TrialState]
 class _Tally:
     """What a run of trials, in order of their numbers, adds up to."""
 
-    def __init__(self, candidates: CandidateSet, sign: float) -> None:
+    def __init__(self, candidates: CandidateSet, signs: tuple[float, ...]) -> None:
         self._candidates = candidates
-        self._sign = sign
+        self._signs = signs
         self._unavailable = np.zeros(len(candidates), dtype=np.bool_)
-        self._labels: list[_Label] = []
+        self._objectives: tuple[list[_Label], ...] = tuple([] for _ in signs)
+        self._constraints: dict[str, list[_Label]] = {}
 
     def copy(self) -> _Tally:
         twin = _Tally.__new__(_Tally)
-        twin._candidates, twin._sign = self._candidates, self._sign
-        twin._unavailable, twin._labels = self._unavailable.copy(), self._labels.copy()
+        twin._candidates, twin._signs = self._candidates, self._signs
+        twin._unavailable = self._unavailable.copy()
+        twin._objectives = tuple(labels.copy() for labels in self._objectives)
+        twin._constraints = {name: labels.copy() for name, labels in self._constraints.items()}
         return twin
 
     def add(self, trial: FrozenTrial) -> None:
@@ -65,20 +72,29 @@ class _Tally:
         if candidate is None:
             return
         self._unavailable[candidate] = True
-        if trial.state.is_finished():
-            value = trial.values[0] if trial.values else None
-        else:
-            value = trial.user_attrs.get(MEAN_KEY)
-        if value is None or math.isnan(value) or trial.state == TrialState.FAIL:
+        if trial.state == TrialState.FAIL:
             return
-        self._labels.append((candidate, self._sign * value, trial.state))
+        values = trial.values if trial.state.is_finished() else predicted_values(trial)
+        if values is None or len(values) != len(self._signs) or any(map(math.isnan, values)):
+            return
+        for labels, sign, value in zip(self._objectives, self._signs, values, strict=True):
+            labels.append((candidate, sign * value, trial.state))
+        for name, value in constraints_of(trial).items():
+            labels = self._constraints.setdefault(name, [])
+            labels.append((candidate, min(-value, 0.0), trial.state))
 
     def holds(self, candidate: int) -> bool:
         return bool(self._unavailable[candidate])
 
-    def history(self) -> History:
-        labelled, labels, pending = _merged(_comparable(self._labels))
-        return History(labelled, _finite(labels), self._unavailable, pending)
+    def observations(self) -> Observations:
+        return Observations(
+            tuple(self._history(_comparable(labels)) for labels in self._objectives),
+            tuple(self._history(self._constraints[name]) for name in sorted(self._constraints)),
+        )
+
+    def _history(self, labels: list[_Label]) -> History:
+        labelled, means, pending = _merged(labels)
+        return History(labelled, _finite(means), self._unavailable, pending)
 
 
 @dataclass
@@ -119,8 +135,10 @@ class HistoryReader:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__()  # type: ignore[misc]  # a cache starts empty in another process
 
-    def read(self, study: Study, candidates: CandidateSet, but: FrozenTrial | None) -> History:
-        """History of a study, as seen by one of its trials.
+    def read(
+        self, study: Study, candidates: CandidateSet, but: FrozenTrial | None
+    ) -> Observations:
+        """What a study's trials have shown, as seen by one of them.
 
         Args:
             study: The study.
@@ -131,7 +149,7 @@ class HistoryReader:
         tally = prefix.tally.copy()
         for trial in rest:
             tally.add(trial)
-        return tally.history()
+        return tally.observations()
 
     @staticmethod
     def configurations(
@@ -180,16 +198,39 @@ class HistoryReader:
         prefixes = self._prefixes.setdefault(study._storage, {})
         prefix = prefixes.get(study._study_id)
         if prefix is None or not prefix.is_of(trials):
-            prefix = _Prefix(_Tally(candidates, direction_sign(study)))
+            prefix = _Prefix(_Tally(candidates, direction_signs(study)))
             prefixes[study._study_id] = prefix
         prefix.extend(trials)
         rest = trials[prefix.n_trials :]
         return prefix, [t for t in rest if but is None or t.number != but.number]
 
 
-def direction_sign(study: Study) -> float:
-    """1 for a study that maximises, -1 for one that minimises."""
-    return 1.0 if study.direction == StudyDirection.MAXIMIZE else -1.0
+def direction_signs(study: Study) -> tuple[float, ...]:
+    """For each objective 1 if it is maximised, -1 if it is minimised."""
+    return tuple(1.0 if d == StudyDirection.MAXIMIZE else -1.0 for d in study.directions)
+
+
+def predicted_values(trial: FrozenTrial) -> list[float] | None:
+    """What was predicted of a trial when it was proposed, in the unit of each objective."""
+    predicted = trial.user_attrs.get(MEAN_KEY)
+    return [predicted] if isinstance(predicted, int | float) else predicted
+
+
+def constraints_of(trial: FrozenTrial) -> dict[str, float]:
+    """Values of a trial's constraints by name, feasible up to 0.
+
+    Those of ``constraints_func`` are one sequence; those of ``trial.set_constraint``, which came
+    with Optuna 5, an attribute each.
+    """
+    values = {
+        str(position): float(value)
+        for position, value in enumerate(trial.system_attrs.get(CONSTRAINTS_KEY) or ())
+    }
+    prefix = f"{CONSTRAINTS_KEY}:"
+    for key, value in trial.system_attrs.items():
+        if key.startswith(prefix):
+            values[key.removeprefix(prefix)] = float(value)
+    return values
 
 
 def fixed_params(trial: FrozenTrial) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,6 +19,7 @@ from optuna.distributions import BaseDistribution
 from optuna.exceptions import ExperimentalWarning
 from optuna.samplers import BaseSampler
 from optuna.samplers import TPESampler
+from optuna.samplers._base import _process_constraints_after_trial
 from optuna.search_space import IntersectionSearchSpace
 from optuna.search_space import _GroupDecomposedSearchSpace
 from optuna.storages import BaseStorage
@@ -34,11 +36,12 @@ from optuna_zaps._arena import KeptSurrogates
 from optuna_zaps._history import CLAIM_KEY
 from optuna_zaps._history import MEAN_KEY
 from optuna_zaps._history import HistoryReader
-from optuna_zaps._history import direction_sign
+from optuna_zaps._history import direction_signs
 from optuna_zaps._history import fixed_params
 from optuna_zaps._random import stream
 from optuna_zaps.candidates import CandidateSet
 from optuna_zaps.initialization import sequence_plan
+from optuna_zaps.joint import JointSearch
 from optuna_zaps.profiles import PROFILES
 from optuna_zaps.profiles import Profile
 from optuna_zaps.proxies import ProxyFunction
@@ -70,8 +73,10 @@ class ZAPSSampler(BaseSampler):
     asking which proxies agree with the values seen, and evaluates what a surrogate over proxy
     ranks and parameters finds most promising. It never evaluates a configuration twice.
 
-    Several objectives, and search spaces that are continuous or too large to enumerate, go to
-    ``independent_sampler``.
+    A space that is continuous or too large to enumerate is searched by pools of configurations
+    drawn from it. With several objectives the sampler looks for the largest hypervolume; where a
+    study has constraints (``trial.set_constraint``, ``constraints_func``), it learns from
+    configurations that violate them and avoids others that would.
 
     Example:
         >>> import optuna
@@ -132,30 +137,36 @@ class ZAPSSampler(BaseSampler):
         n_startup_trials:
             Number of initial evaluations, in place of the schedule's. They are addressed by trial
             number, so trials that exist already count.
+        group:
+            Whether parameters that only some trials have, those of a branch of the objective, are
+            searched too: those that occur in the same trials together, as by
+            ``TPESampler(group=True)``. By default they go to ``independent_sampler``.
         seed:
             Seed of everything random. The same history and seed give the same decision in any
             process.
         independent_sampler:
-            Sampler of what ZAPS does not decide: parameters outside its space, spaces that cannot
-            be enumerated, several objectives. By default a multivariate
-            :class:`~optuna.samplers.TPESampler`.
+            Sampler of what ZAPS does not decide: parameters outside its space. By default a
+            multivariate :class:`~optuna.samplers.TPESampler`.
         warn_independent_sampling:
             Whether to log a warning, once per parameter, when a parameter outside the space of an
             otherwise known study goes to ``independent_sampler``.
+        constraints_func:
+            Values of a trial's constraints, feasible up to 0, computed after each trial that
+            completes or is pruned; as for :class:`~optuna.samplers.TPESampler`. With Optuna 5
+            the objective may call ``trial.set_constraint`` instead.
 
     Raises:
         ValueError:
             If an argument is out of range; if the table repeats a configuration, lacks a
             parameter, or has a value that ``search_space`` does not offer; if
-            ``initial_proxies`` names an unknown proxy; if a proxy function meets a space that
-            cannot be enumerated.
+            ``initial_proxies`` names an unknown proxy.
         TypeError:
             If ``proxies`` or ``search_space`` is of a type that is not listed.
 
     Note:
         What a person may want to see goes to the trials' user attributes: ``zaps:phase``,
-        ``zaps:mean``, ``zaps:std``, ``zaps:acquisition`` (in the objective's unit) and
-        ``zaps:proxies``.
+        ``zaps:mean``, ``zaps:std``, ``zaps:acquisition`` (in the objective's unit; lists of one
+        number for each of several objectives) and ``zaps:proxies``.
     """
 
     def __init__(
@@ -173,6 +184,7 @@ class ZAPSSampler(BaseSampler):
         seed: int | None = None,
         independent_sampler: BaseSampler | None = None,
         warn_independent_sampling: bool = True,
+        constraints_func: Callable[[FrozenTrial], Sequence[float]] | None = None,
     ) -> None:
         self._profile = _profile(surrogate, budget, initialization, features)
         self._schedules = {
@@ -184,6 +196,7 @@ class ZAPSSampler(BaseSampler):
         self._initial_proxies = _proxy_names(initial_proxies)
         self._independent_sampler = independent_sampler or _default_sampler(seed, n_startup_trials)
         self._warn_independent_sampling = warn_independent_sampling
+        self._constraints_func = constraints_func
         self._warned: set[str] = set()
         self._lock = threading.RLock()
         self._reader = HistoryReader()
@@ -198,7 +211,7 @@ class ZAPSSampler(BaseSampler):
         self._space_is_given = True
         space = None if search_space is None else _space.normalized(search_space)
         if isinstance(proxies, pd.DataFrame):
-            self._arena = EnumeratedArena(self._table_search(proxies, space))
+            self._arena = self._enumerated(self._table_search(proxies, space))
         elif proxies is None or callable(proxies):
             self._function = proxies
             if space is not None:
@@ -279,11 +292,12 @@ class ZAPSSampler(BaseSampler):
             arena = self._arena
             if arena is None or not self._space_is_given:
                 arena = self._arena_of(self._inferred_space(study))
-            search, history = arena.view(study, self._reader, None, {})
-            ranking = search.rank(history)
+            search, observations = arena.view(study, self._reader, None, {})
+            ranking = search.first.rank(observations.objectives[0])
         chosen = ranking.candidates[:n]
-        frame = search.candidates.frame(chosen)
-        frame["mean"] = direction_sign(study) * ranking.mean[:n]
+        frame = search.first.candidates.frame(chosen)
+        (sign,) = direction_signs(study)
+        frame["mean"] = sign * ranking.mean[:n]
         frame["std"] = ranking.std[:n]
         frame.index = pd.RangeIndex(1, len(frame) + 1, name="rank")
         return frame
@@ -304,8 +318,6 @@ class ZAPSSampler(BaseSampler):
         A given space is served parameter by parameter instead, so that a study may list choices
         in another order than the table.
         """
-        if study._is_multi_objective():
-            return self._independent_sampler.infer_relative_search_space(study, trial)
         if self._space_is_given:
             return {}
         with self._lock:
@@ -321,8 +333,6 @@ class ZAPSSampler(BaseSampler):
         """See :meth:`optuna.samplers.BaseSampler.sample_relative`."""
         if search_space == {}:
             return {}
-        if study._is_multi_objective():
-            return self._independent_sampler.sample_relative(study, trial, search_space)
         params: dict[str, Any] = {}
         with self._lock:
             for space in self._spaces_among(study, search_space):
@@ -343,14 +353,7 @@ class ZAPSSampler(BaseSampler):
         param_distribution: BaseDistribution,
     ) -> Any:
         """See :meth:`optuna.samplers.BaseSampler.sample_independent`."""
-        if study._is_multi_objective():
-            self._warn_once(
-                "several objectives",
-                f"`{type(self).__name__}` searches for one objective; a study with "
-                f"{len(study.directions)} goes to "
-                f"`{type(self._independent_sampler).__name__}`.",
-            )
-        elif self._space_is_given:
+        if self._space_is_given:
             params = self._params_of(study, trial, param_name)
             if params is not None and param_name in params:
                 return _space.served(param_name, params[param_name], param_distribution)
@@ -373,23 +376,25 @@ class ZAPSSampler(BaseSampler):
         from the trials is no reason to stop: the next trial may widen it.
         """
         self._served.get(study._storage, {}).pop(trial._trial_id, None)
+        if self._constraints_func is not None:
+            _process_constraints_after_trial(self._constraints_func, study, trial, state)
         self._independent_sampler.after_trial(study, trial, state, values)
-        if self._arena is None or study._is_multi_objective():
+        if self._arena is None:
             return
         if not self._space_is_given:
             self._withdraw(study, trial)
             return
-        search = self._arena.search
+        candidates = self._arena.search.first.candidates
         # Reading the history is worth it only where the space may be exhausted, and trials that
         # other workers began have higher numbers than this one.
-        if not self._arena.is_exhaustible or trial.number + _MAX_WORKERS < len(search.candidates):
+        if not self._arena.is_exhaustible or trial.number + _MAX_WORKERS < len(candidates):
             return
         with self._lock:
-            history = self._reader.read(study, search.candidates, None)
+            observations = self._reader.read(study, candidates, None)
         waiting = study._storage.get_all_trials(
             study._study_id, deepcopy=False, states=(TrialState.WAITING,)
         )
-        if history.unavailable.all() and not waiting and study._thread_local.in_optimize_loop:
+        if observations.unavailable.all() and not waiting and study._thread_local.in_optimize_loop:
             _logger.info("Every configuration was evaluated; the study stops.")
             study.stop()
 
@@ -398,7 +403,7 @@ class ZAPSSampler(BaseSampler):
     ) -> dict[str, Any] | None:
         """The configuration of a trial in a given space, chosen at its first parameter."""
         assert self._arena is not None
-        if param_name not in self._arena.search.candidates.choices:
+        if param_name not in self._arena.search.first.candidates.choices:
             self._refuse_proxy_as_parameter(param_name)
             self._warn_independent(trial, param_name)
             return None
@@ -426,8 +431,8 @@ class ZAPSSampler(BaseSampler):
         fixed = fixed_params(trial)
         refused: list[dict[str, Any]] = []
         for _ in range(_CLAIM_ATTEMPTS):
-            search, history = arena.view(study, self._reader, trial, fixed)
-            candidates = search.candidates
+            search, observations = arena.view(study, self._reader, trial, fixed)
+            candidates = search.first.candidates
             matching = candidates.matching(fixed)
             if not matching.any():
                 return None
@@ -436,7 +441,7 @@ class ZAPSSampler(BaseSampler):
                 candidate = candidates.index(params)
                 if candidate is not None:
                     allowed[candidate] = False
-            proposal = search.propose(history, trial.number, allowed)
+            proposal = search.propose(observations, trial.number, allowed)
             if proposal is None:
                 return self._repeated(study, trial, candidates, matching)
             params = candidates.params(proposal.candidate)
@@ -493,11 +498,15 @@ class ZAPSSampler(BaseSampler):
 
     def _annotate(self, study: Study, trial: FrozenTrial, proposal: Proposal) -> None:
         attributes: dict[str, Any] = {"zaps:phase": proposal.phase}
-        if proposal.mean is not None and proposal.acquisition is not None:
-            sign = direction_sign(study)
-            attributes[MEAN_KEY] = sign * proposal.mean
-            attributes["zaps:std"] = proposal.std
-            attributes["zaps:acquisition"] = sign * proposal.acquisition
+        if proposal.acquisition is not None:
+            signs = direction_signs(study)
+            means = [sign * mean for sign, mean in zip(signs, proposal.means, strict=True)]
+            if len(signs) == 1:
+                attributes[MEAN_KEY], attributes["zaps:std"] = means[0], proposal.stds[0]
+                attributes["zaps:acquisition"] = signs[0] * proposal.acquisition
+            else:
+                attributes[MEAN_KEY], attributes["zaps:std"] = means, list(proposal.stds)
+                attributes["zaps:acquisition"] = proposal.acquisition
         if proposal.proxies:
             attributes["zaps:proxies"] = ", ".join(proposal.proxies)
         for key, value in attributes.items():
@@ -583,7 +592,7 @@ class ZAPSSampler(BaseSampler):
             proxies = None
             if self._function is not None:
                 proxies = ProxyTable.from_function(self._function, candidates)
-            arena = EnumeratedArena(self._search_over(candidates, proxies))
+            arena = self._enumerated(self._search_over(candidates, proxies))
         else:
             arena = DrawnArena(space, self._search_over_pool, self._seed, self._function)
         self._arenas[names] = dict(space), arena
@@ -606,9 +615,9 @@ class ZAPSSampler(BaseSampler):
 
     def _search_over_pool(
         self, candidates: CandidateSet, proxies: ProxyTable | None, surrogates: KeptSurrogates
-    ) -> ZAPSSearch:
+    ) -> JointSearch:
         schedule = _at_every_label(self._schedules[_has_names(proxies)])
-        return ZAPSSearch(
+        search = ZAPSSearch(
             candidates,
             proxies,
             surrogate=surrogates.of(self._profile.surrogate),
@@ -621,6 +630,10 @@ class ZAPSSampler(BaseSampler):
                 None if _has_names(proxies) else sequence_plan(len(candidates), schedule.n_startup)
             ),
         )
+        return JointSearch(search, self._seed)
+
+    def _enumerated(self, search: ZAPSSearch) -> Arena:
+        return EnumeratedArena(JointSearch(search, self._seed))
 
     def _known_search(self, attribute: str) -> ZAPSSearch:
         if self._arena is None:
@@ -628,7 +641,7 @@ class ZAPSSampler(BaseSampler):
                 f"{attribute} is known once the search space is: pass search_space= or a proxy "
                 "table, or run a trial first."
             )
-        return self._arena.search
+        return self._arena.search.first
 
     def _refuse_proxy_as_parameter(self, param_name: str) -> None:
         proxies = self._known_search("proxies_").proxies

@@ -13,8 +13,10 @@ Notations:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from dataclasses import field
+from dataclasses import replace
 from functools import cached_property
 from typing import Protocol
 
@@ -180,6 +182,17 @@ class History:
         assert self.pending is None or self.pending.shape == self.labels.shape
         assert np.all(np.isfinite(self.labels))
 
+    @classmethod
+    def empty(cls, n_candidates: int) -> History:
+        """That of a study without a trial."""
+        return cls(np.empty(0, np.intp), np.empty(0), np.zeros(n_candidates, np.bool_))
+
+    def widened(self, n_candidates: int) -> History:
+        """The same over more candidates, the further ones available."""
+        unavailable = np.zeros(n_candidates, dtype=np.bool_)
+        unavailable[: len(self.unavailable)] = self.unavailable
+        return replace(self, unavailable=unavailable)
+
     def evaluated(self) -> History:
         """The same without predictions."""
         if self.pending is None:
@@ -194,16 +207,17 @@ class Proposal:
     Attributes:
         candidate: Index of the candidate.
         phase: ``"exploitation"``, ``"coverage"``, ``"random"`` or ``"model"``.
-        mean: Predicted label, ``None`` before there is a model.
-        std: Predicted dispersion, as ``mean``.
-        acquisition: Upper confidence bound, as ``mean``.
+        means: Predicted label of each objective, none before there is a model.
+        stds: Predicted dispersions, as ``means``.
+        acquisition: What made it the best: of one objective the upper confidence bound, ``None``
+            before there is a model.
         proxies: Names of the proxies that the model was given.
     """
 
     candidate: int
     phase: str
-    mean: float | None = None
-    std: float | None = None
+    means: tuple[float, ...] = ()
+    stds: tuple[float, ...] = ()
     acquisition: float | None = None
     proxies: tuple[str, ...] = ()
 
@@ -224,16 +238,26 @@ class Ranking:
 
 
 @dataclass(frozen=True)
-class _Model:
+class Prediction:
+    """What a model says of every candidate.
+
+    Attributes:
+        mean: Predicted labels, shape (n_candidates,).
+        std: Predicted dispersions, as ``mean``.
+        acquisition: Upper confidence bounds, as ``mean``.
+        priority: Place of each among candidates of equal score, as ``mean``.
+        proxies: Names of the proxies that the model was given.
+    """
+
     mean: FloatArray
     std: FloatArray
     acquisition: FloatArray
     priority: IntArray
     proxies: tuple[str, ...]
 
-    def best(self, free: npt.NDArray[np.bool_]) -> int:
-        """The free candidate of the largest acquisition; of equal ones the first in priority."""
-        score = np.where(free, self.acquisition, -np.inf)
+    def first_of(self, score: FloatArray, free: npt.NDArray[np.bool_]) -> int:
+        """The free candidate of the largest score; of equal ones the first in priority."""
+        score = np.where(free, score, -np.inf)
         equal = np.flatnonzero(score == score.max())
         return int(equal[self.priority[equal].argmin()])
 
@@ -288,7 +312,7 @@ class ZAPSSearch:
             raise ValueError("features='proxies' needs proxies, but there are none.")
         self._initial = self._initial_columns(initial_proxies)
         self._model_key: tuple[bytes, bytes] | None = None
-        self._model: _Model | None = None
+        self._model: Prediction | None = None
         self._kept: tuple[IntArray, npt.NDArray[np.float32], Surrogate] | None = None
 
     @property
@@ -344,16 +368,32 @@ class ZAPSSearch:
         if len(history.labelled) < MIN_LABELS:
             rng = stream(self._seed, "random", number)
             return Proposal(int(rng.choice(np.flatnonzero(free))), "random")
-        model = self._fitted(history, self.schedule.training_size(len(history.labelled)))
-        best = model.best(free)  # Alg. 3, line 8
+        model = self.predict(history)
+        best = model.first_of(model.acquisition, free)  # Alg. 3, line 8
         return Proposal(
             best,
             "model",
-            mean=float(model.mean[best]),
-            std=float(model.std[best]),
+            means=(float(model.mean[best]),),
+            stds=(float(model.std[best]),),
             acquisition=float(model.acquisition[best]),
             proxies=model.proxies,
         )
+
+    def predict(self, history: History) -> Prediction:
+        """What the model in force says; of at least two labels."""
+        return self._fitted(history, self.schedule.training_size(len(history.labelled)))
+
+    def sibling(self, outcome: int) -> ZAPSSearch:
+        """A search of another outcome of the same candidates.
+
+        Args:
+            outcome: Number that tells it from others; what it draws is its own.
+        """
+        self._features  # noqa: B018  # computed once for both
+        twin = copy(self)
+        twin._seed = int(stream(self._seed, "outcome", outcome % 2**32).integers(2**63))
+        twin._model_key = twin._model = twin._kept = None
+        return twin
 
     def rank(self, history: History) -> Ranking:
         """Rank every candidate after a fit on all labels (Alg. 3, lines 11 and 12).
@@ -380,7 +420,7 @@ class ZAPSSearch:
         # Columns next to each other in memory, since a fit selects columns.
         return np.asfortranarray(np.hstack([*ranks, self.candidates.encoding]), dtype=np.float32)
 
-    def _fitted(self, history: History, size: int) -> _Model:
+    def _fitted(self, history: History, size: int) -> Prediction:
         size = max(size, MIN_LABELS)
         labelled, labels = history.labelled[:size], history.labels[:size]
         key = (labelled.tobytes(), labels.tobytes())
@@ -388,7 +428,7 @@ class ZAPSSearch:
             self._model, self._model_key = self._fit(labelled, labels), key
         return self._model
 
-    def _fit(self, labelled: IntArray, labels: FloatArray) -> _Model:
+    def _fit(self, labelled: IntArray, labels: FloatArray) -> Prediction:
         n_labelled = len(labelled)
         active = self._active(labelled, labels)
         features, surrogate = self._surrogate_of(np.sort(active))
@@ -399,7 +439,7 @@ class ZAPSSearch:
         # Trees give many candidates equal scores; leaving those in table order would move the
         # paper's results by several points with the table.
         priority = stream(self._seed, "ties", n_labelled).permutation(len(mean))
-        return _Model(mean, std, acquisition, priority, self._names(active))
+        return Prediction(mean, std, acquisition, priority, self._names(active))
 
     def _active(self, labelled: IntArray, labels: FloatArray) -> IntArray:
         """Proxies for the surrogate (Alg. 3, line 5), the most voted first."""

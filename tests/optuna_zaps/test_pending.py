@@ -35,8 +35,9 @@ def ask(study: optuna.Study) -> tuple[optuna.Trial, float]:
 
 
 def history(study: optuna.Study) -> History:
-    candidates = study.sampler._arena.search.candidates
-    return study.sampler._reader.read(study, candidates, None)
+    candidates = study.sampler._arena.search.first.candidates
+    (history,) = study.sampler._reader.read(study, candidates, None).objectives
+    return history
 
 
 @pytest.mark.parametrize(("direction", "sign"), [("maximize", 1), ("minimize", -1)])

@@ -278,16 +278,6 @@ def test_without_a_search_space_a_numeric_parameter_shows_as_a_repeated_configur
         sampler(search_space=None)
 
 
-def test_several_objectives_go_to_the_independent_sampler_with_one_warning(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    study = optuna.create_study(directions=["maximize", "minimize"], sampler=sampler())
-    study.optimize(lambda trial: (objective(trial), objective(trial)), n_trials=15)
-    assert len(study.trials) == 15
-    messages = [r.message for r in caplog.records if "several" in r.message or "one objective" in r.message]  # fmt: skip # noqa: E501
-    assert len(messages) == 1
-
-
 # --- the study's life --------------------------------------------------------------------------
 
 
@@ -426,7 +416,8 @@ def test_a_repeated_configuration_counts_once_with_its_mean() -> None:
     for result in (1.0, 3.0):
         study.enqueue_trial({"op": "a", "act": "w", "width": 8})
         study.optimize(lambda trial, result=result: (objective(trial), result)[1], n_trials=1)
-    history = study.sampler._reader.read(study, study.sampler._arena.search.candidates, None)
+    candidates = study.sampler._arena.search.first.candidates
+    (history,) = study.sampler._reader.read(study, candidates, None).objectives
     assert history.labels.tolist() == [2.0]
 
 

@@ -121,8 +121,8 @@ def test_phases_and_predictions_are_reported() -> None:
     proposal = machine.propose(history(evaluated), 10)
     assert proposal is not None
     assert proposal.phase == "model"
-    assert proposal.mean is not None and proposal.std is not None
-    assert proposal.acquisition == pytest.approx(proposal.mean + 0.5 * proposal.std)  # Eq. 3
+    (mean,), (std,) = proposal.means, proposal.stds
+    assert proposal.acquisition == pytest.approx(mean + 0.5 * std)  # Eq. 3
     assert set(proposal.proxies) == {"honest", "noise"}
 
 

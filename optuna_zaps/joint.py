@@ -1,0 +1,190 @@
+"""Several objectives, and constraints, over one candidate set.
+
+Each outcome of a trial has a search of its own, whose predictions are put together: candidates
+that may be feasible compete by a random scalarisation of what the objectives may reach. With one
+objective and no constraint it is the search of that objective.
+
+Notations:
+    bound: mu + beta sigma of an outcome, shape (n_candidates,): what it may reach.
+    label of a constraint: min(-c, 0) for its value c, which is feasible up to 0; so larger is
+        better here too, and 0 is feasible.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from optuna_zaps._random import stream
+from optuna_zaps.search import MIN_LABELS
+from optuna_zaps.search import History
+from optuna_zaps.search import Prediction
+from optuna_zaps.search import Proposal
+from optuna_zaps.search import ZAPSSearch
+
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.intp]
+
+_MARGIN = 0.1
+"""How far beyond the worst of the front, in units of its extent, the reference point lies."""
+
+
+@dataclass(frozen=True)
+class Observations:
+    """What is known of every outcome when a candidate is asked for.
+
+    Attributes:
+        objectives: History of each objective; of the same candidates in the same order.
+        constraints: History of each constraint, whose labels are at most 0 and 0 where the
+            constraint holds. It may lack candidates.
+    """
+
+    objectives: tuple[History, ...]
+    constraints: tuple[History, ...] = ()
+
+    @property
+    def unavailable(self) -> npt.NDArray[np.bool_]:
+        """As in :class:`~optuna_zaps.search.History`."""
+        return self.objectives[0].unavailable
+
+    @property
+    def labelled(self) -> IntArray:
+        """Candidates whose objectives have labels, oldest first, shape (n_labelled,)."""
+        return self.objectives[0].labelled
+
+    @property
+    def labels(self) -> FloatArray:
+        """Labels of the objectives, shape (n_labelled, n_objectives)."""
+        return np.stack([history.labels for history in self.objectives], axis=1)
+
+    def widened(self, n_candidates: int) -> Observations:
+        """The same over more candidates, the further ones available."""
+        return Observations(
+            tuple(history.widened(n_candidates) for history in self.objectives),
+            tuple(history.widened(n_candidates) for history in self.constraints),
+        )
+
+    def violations(self) -> FloatArray:
+        """How much the labelled candidates violate the constraints in all, shape (n_labelled,).
+
+        Each constraint counts in units of its largest violation; what is not known is no
+        violation.
+        """
+        total = np.zeros(len(self.labelled))
+        for history in self.constraints:
+            known = dict(zip(history.labelled.tolist(), history.labels.tolist(), strict=True))
+            violation = np.array([-known.get(c, 0.0) for c in self.labelled.tolist()])
+            total += violation / (violation.max(initial=0.0) or 1.0)
+        return total
+
+    def best_first(self) -> IntArray:
+        """Labelled candidates: feasible ones first, among them those that the fewest dominate."""
+        if len(self.objectives) == 1:
+            merit = self.labels[:, 0]
+        else:
+            merit = -n_dominating(self.labels).astype(np.float64)
+        return self.labelled[np.lexsort((-merit, self.violations()))]
+
+
+class JointSearch:
+    """Searches of all outcomes over one candidate set.
+
+    Args:
+        search: Search of the first objective, which plans the initial evaluations.
+        seed: Draws the scalarisations.
+    """
+
+    def __init__(self, search: ZAPSSearch, seed: int) -> None:
+        self.first = search
+        self._seed = seed
+        self._siblings = {0: search}
+
+    def propose(
+        self,
+        observations: Observations,
+        number: int,
+        allowed: npt.NDArray[np.bool_] | None = None,
+    ) -> Proposal | None:
+        """Name the next candidate; arguments as for :meth:`ZAPSSearch.propose`."""
+        objectives, constraints = observations.objectives, observations.constraints
+        if len(objectives) == 1 and not constraints:
+            return self.first.propose(objectives[0], number, allowed)
+        if number < self.first.schedule.n_startup or len(observations.labelled) < MIN_LABELS:
+            return self.first.propose(objectives[0], number, allowed)
+        free = (
+            ~observations.unavailable if allowed is None else allowed & ~observations.unavailable
+        )
+        if not free.any():
+            return None
+        predictions = [self._search_of(i).predict(history) for i, history in enumerate(objectives)]
+        score = self._scalarized(observations, predictions, number)
+        candidates = free
+        limits = [
+            self._search_of(-1 - i).predict(history).acquisition
+            for i, history in enumerate(constraints)
+            if len(history.labelled) >= MIN_LABELS and history.labels.min() < 0
+        ]
+        if limits:
+            # Optimistic, as in Xu et al. (2023): what may be feasible competes.
+            violation = np.sum([np.minimum(limit, 0.0) for limit in limits], axis=0)
+            candidates = free & (violation >= 0)
+            if not candidates.any():
+                score, candidates = violation, free
+        best = predictions[0].first_of(score, candidates)
+        return Proposal(
+            best,
+            "model",
+            means=tuple(float(p.mean[best]) for p in predictions),
+            stds=tuple(float(p.std[best]) for p in predictions),
+            acquisition=float(score[best]),
+            proxies=predictions[0].proxies,
+        )
+
+    def _search_of(self, outcome: int) -> ZAPSSearch:
+        """Objectives count from 0, constraints from -1 downwards."""
+        if outcome not in self._siblings:
+            self._siblings[outcome] = self.first.sibling(outcome)
+        return self._siblings[outcome]
+
+    def _scalarized(
+        self, observations: Observations, predictions: list[Prediction], number: int
+    ) -> FloatArray:
+        """What a candidate may add in a random direction, shape (n_candidates,).
+
+        The least of the distances from the reference point in units of a random direction's
+        components: its expectation over the directions is the hypervolume (Golovin and Zhang,
+        2020).
+        """
+        if len(predictions) == 1:
+            return predictions[0].acquisition
+        labels = observations.labels
+        feasible = labels[observations.violations() == 0]
+        front = pareto_front(feasible if len(feasible) else labels)
+        worst = front.min(axis=0)
+        extent = np.ptp(front, axis=0)
+        extent = np.where(extent > 0, extent, np.ptp(labels, axis=0))
+        extent = np.where(extent > 0, extent, 1.0)
+        direction = np.abs(stream(self._seed, "direction", number).normal(size=len(predictions)))
+        bounds = np.stack([prediction.acquisition for prediction in predictions], axis=1)
+        distance = (bounds - worst + _MARGIN * extent) / (extent * direction)
+        return np.asarray(distance.min(axis=1), dtype=np.float64)
+
+
+def n_dominating(labels: FloatArray) -> IntArray:
+    """How many rows are nowhere smaller than each row and somewhere larger, shape (n_rows,).
+
+    Args:
+        labels: Array of shape (n_rows, n_objectives), larger is better.
+    """
+    counts = np.empty(len(labels), dtype=np.intp)
+    for i, row in enumerate(labels):
+        counts[i] = np.sum(np.all(labels >= row, axis=1) & np.any(labels > row, axis=1))
+    return counts
+
+
+def pareto_front(labels: FloatArray) -> FloatArray:
+    """The rows that none dominates, shape (n_front, n_objectives)."""
+    return np.asarray(labels[n_dominating(labels) == 0], dtype=np.float64)

@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import optuna
+from optuna.distributions import BaseDistribution
+from optuna.distributions import IntDistribution
+import pytest
+
+from optuna_zaps import ZAPSSampler
+from optuna_zaps.joint import Observations
+from optuna_zaps.joint import n_dominating
+from optuna_zaps.joint import pareto_front
+from optuna_zaps.search import History
+
+
+SPACE: dict[str, BaseDistribution] = {"x": IntDistribution(0, 29), "y": IntDistribution(0, 29)}
+
+
+def point(trial: optuna.Trial) -> tuple[int, int]:
+    return trial.suggest_int("x", 0, 29), trial.suggest_int("y", 0, 29)
+
+
+def history(labels: list[float], labelled: list[int] | None = None) -> History:
+    candidates = list(range(len(labels))) if labelled is None else labelled
+    return History(np.array(candidates), np.array(labels), np.zeros(10, dtype=np.bool_))
+
+
+def test_dominance_by_hand() -> None:
+    labels = np.array([[3.0, 1.0], [1.0, 3.0], [2.0, 2.0], [1.0, 1.0], [2.0, 2.0], [2.0, 1.0]])
+    assert n_dominating(labels).tolist() == [0, 0, 0, 5, 0, 3]
+    assert pareto_front(labels).tolist() == [[3, 1], [1, 3], [2, 2], [2, 2]]
+
+
+def test_feasible_first_then_by_dominance() -> None:
+    observed = Observations(
+        (history([1.0, 2.0, 3.0, 4.0]), history([1.0, 2.0, 3.0, 4.0])),
+        (history([0.0, 0.0, -5.0, -1.0]),),
+    )
+    np.testing.assert_allclose(observed.violations(), [0, 0, 1, 0.2])
+    assert observed.best_first().tolist() == [1, 0, 3, 2]
+
+
+def test_a_constraint_that_is_not_known_is_no_violation() -> None:
+    observed = Observations((history([1.0, 2.0]),), (history([-1.0], [1]),))
+    assert observed.violations().tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("space", [None, SPACE])
+def test_the_front_of_two_objectives_is_found(space: dict[str, BaseDistribution] | None) -> None:
+    # The front of (x, -x - |y - 10|) is the line y = 10: 30 of 900 configurations.
+    def objectives(trial: optuna.Trial) -> tuple[float, float]:
+        x, y = point(trial)
+        return x, x + abs(y - 10)
+
+    study = optuna.create_study(
+        directions=["maximize", "minimize"], sampler=ZAPSSampler(search_space=space, seed=0)
+    )
+    study.optimize(objectives, n_trials=100)
+    on_front = {t.params["x"] for t in study.trials if t.params["y"] == 10}
+    assert len(on_front) >= 15  # of 100 at random 3.3
+    assert len({tuple(t.params.values()) for t in study.trials}) == 100
+    predicted = study.trials[-1].user_attrs["zaps:mean"]
+    assert len(json.loads(json.dumps(predicted))) == 2
+    # In the unit and direction of each objective.
+    assert predicted[0] == pytest.approx(study.trials[-1].values[0], abs=6)
+    assert predicted[1] == pytest.approx(study.trials[-1].values[1], abs=6)
+
+
+@pytest.mark.parametrize("by_function", [True, False])
+def test_what_violates_a_constraint_is_avoided(by_function: bool) -> None:
+    if not by_function and not hasattr(optuna.Trial, "set_constraint"):
+        pytest.skip("trial.set_constraint came with Optuna 5")
+
+    def objective(trial: optuna.Trial) -> float:
+        x, y = point(trial)
+        if not by_function:
+            trial.set_constraint("sum", x + y - 20)
+        return x + 2 * y
+
+    def constraints(trial: optuna.trial.FrozenTrial) -> tuple[float]:
+        return (trial.params["x"] + trial.params["y"] - 20,)
+
+    sampler = ZAPSSampler(
+        search_space=SPACE, seed=0, constraints_func=constraints if by_function else None
+    )
+    study = optuna.create_study(direction="maximize", sampler=sampler)
+    study.optimize(objective, n_trials=80)
+    feasible = [t.params["x"] + t.params["y"] <= 20 for t in study.trials]
+    values = [t.value for t, ok in zip(study.trials, feasible, strict=True) if ok]
+    assert max(values) == 40  # x = 0, y = 20: the best of all that are feasible
+    # Unconstrained, the search would go where both are 29; at random 74 % are infeasible.
+    assert np.mean(feasible[40:]) > 0.5
+
+
+def test_a_study_in_which_nothing_is_feasible_looks_for_the_least_violation() -> None:
+    def objective(trial: optuna.Trial) -> float:
+        point(trial)
+        return 0.0
+
+    sampler = ZAPSSampler(
+        search_space=SPACE,
+        seed=0,
+        constraints_func=lambda trial: (1.0 + trial.params["x"] + trial.params["y"],),
+    )
+    study = optuna.create_study(sampler=sampler)
+    study.optimize(objective, n_trials=60)
+    assert min(t.params["x"] + t.params["y"] for t in study.trials) == 0
+
+
+def test_a_constraint_that_raises_fails_as_in_optuna() -> None:
+    def broken(trial: optuna.trial.FrozenTrial) -> tuple[float]:
+        raise RuntimeError("no such constraint")
+
+    study = optuna.create_study(
+        sampler=ZAPSSampler(search_space=SPACE, seed=0, constraints_func=broken)
+    )
+    with pytest.raises(RuntimeError, match="no such constraint"):
+        study.optimize(lambda trial: float(sum(point(trial))), n_trials=3)

@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import optuna
+from optuna.distributions import BaseDistribution
+from optuna.distributions import CategoricalDistribution
+from optuna.distributions import FloatDistribution
+from optuna.distributions import IntDistribution
+import pandas as pd
+import pytest
+
+from optuna_zaps import ZAPSSampler
+from optuna_zaps._space import Scale
+from optuna_zaps.candidates import CandidateSet
+from optuna_zaps.pool import Pool
+from optuna_zaps.pool import PoolSettings
+from optuna_zaps.proxies import ProxyTable
+
+
+SPACE: dict[str, BaseDistribution] = {
+    "rate": FloatDistribution(1e-5, 1e-1, log=True),
+    "momentum": FloatDistribution(0.0, 0.9),
+    "drop": FloatDistribution(0.1, 0.7, step=0.1),
+    "layers": IntDistribution(1, 5),
+    "units": IntDistribution(8, 1024, log=True),
+    "act": CategoricalDistribution(["relu", "tanh", None, math.nan]),
+}
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+@pytest.mark.parametrize(
+    ("distribution", "places", "values"),
+    [
+        (FloatDistribution(1e-4, 1e0, log=True), [0.0, 0.25, 1.0], [1e-4, 1e-3, 1.0]),
+        (FloatDistribution(-2, 2), [0.0, 0.75, 1.0], [-2.0, 1.0, 2.0]),
+        (FloatDistribution(0.1, 0.3, step=0.1), [0.0, 0.6, 1.0], [0.1, 0.2, 0.3]),
+        (IntDistribution(0, 10, step=5), [0.0, 0.3, 1.0], [0.0, 5.0, 10.0]),
+        (IntDistribution(1, 100, log=True), [0.0, 0.5, 1.0], [1.0, 10.0, 100.0]),
+    ],
+)
+def test_a_place_is_one_on_the_parameters_own_scale(
+    distribution: BaseDistribution, places: list[float], values: list[float]
+) -> None:
+    np.testing.assert_allclose(Scale(distribution).values(np.array(places)), values, rtol=1e-12)
+
+
+def test_places_invert_values() -> None:
+    scale = Scale(FloatDistribution(1e-5, 1e-1, log=True))
+    places = np.linspace(0, 1, 7)
+    np.testing.assert_allclose(scale.places(scale.values(places).tolist()), places, atol=1e-12)
+
+
+def test_whatever_is_drawn_lies_in_the_space() -> None:
+    pool = Pool(SPACE)
+    first = pool.spread(rng())
+    seen = [first.params(i) for i in (3, 5)]
+    drawn = pool.draw(seen, [1, 0], rng())
+    for candidates in (first, drawn):
+        for i in range(len(candidates)):
+            for name, value in candidates.params(i).items():
+                distribution = SPACE[name]
+                assert distribution._contains(distribution.to_internal_repr(value))
+                assert isinstance(value, int) == isinstance(distribution, IntDistribution)
+
+
+def test_what_was_seen_comes_first_and_keeps_its_encoding() -> None:
+    pool = Pool(SPACE)
+    first = pool.spread(rng())
+    seen = [first.params(i) for i in (7, 2, 9)]
+    drawn = pool.draw(seen, [0], rng())
+    assert [drawn.index(params) for params in seen] == [0, 1, 2]
+    np.testing.assert_allclose(drawn.encoding[:3], first.encoding[[7, 2, 9]], atol=1e-6)
+
+
+def test_half_of_a_pool_fills_the_space_and_half_is_near_the_best() -> None:
+    space = {f"x{i}": FloatDistribution(0, 1) for i in range(4)}
+    pool = Pool(space, PoolSettings(n_global=256, n_local=256))
+    drawn = pool.draw([dict.fromkeys(space, 0.5)], [0], rng()).encoding[1:]
+    # A Sobol sequence of 2^8 points has 2^4 in each of the 16 halves of halves.
+    cells, counts = np.unique(drawn[:256] > 0.5, axis=0, return_counts=True)
+    assert len(cells) == 16
+    assert counts.tolist() == [16] * 16
+    unchanged = np.isclose(drawn[256:], 0.5)
+    assert np.all(unchanged.sum(axis=1) < 4)
+    assert unchanged.mean() > 0.3
+
+
+def test_fixed_values_are_those_of_every_drawn_point() -> None:
+    drawn = Pool(SPACE).draw([], [], rng(), {"layers": 3, "act": None})
+    assert np.all(drawn.matching({"layers": 3, "act": None}))
+
+
+def test_a_pool_is_bounded_whatever_the_space() -> None:
+    huge = {f"p{i}": CategoricalDistribution(range(10)) for i in range(12)}  # 10^12
+    settings = PoolSettings()
+    pool = Pool(huge)
+    seen = [pool.spread(rng()).params(0)]
+    assert len(pool.draw(seen, [0], rng())) <= 1 + settings.n_global + settings.n_local
+
+
+def test_ranks_are_counted_among_the_reference() -> None:
+    reference = ProxyTable(pd.DataFrame({"x": [1.0, 2.0, 3.0, 5.0], "y": [0.0, 1.0, 2.0, 3.0]}))
+    values = pd.DataFrame({"x": [2.0, 4.0, 9.0, 0.0, np.nan], "y": [0.0] * 5})
+    # Of four values the places are 0, 1/3, 2/3, 1; 4 would come fourth; NaN is in the middle.
+    table = ProxyTable(values, reference)
+    np.testing.assert_allclose(table.ranks[:, 0], [1 / 3, 1, 1, 0, 0.5])
+    np.testing.assert_allclose(table.ranks[:, 1], 0)
+
+
+def sphere(trial: optuna.Trial) -> float:
+    x = trial.suggest_float("x", -5, 5)
+    y = trial.suggest_float("y", -5, 5)
+    return (x - 1) ** 2 + (y + 2) ** 2 + trial.suggest_categorical("c", [0, 3])
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_a_continuous_space_is_searched_better_than_at_random(given: bool) -> None:
+    space = {
+        "x": FloatDistribution(-5, 5),
+        "y": FloatDistribution(-5, 5),
+        "c": CategoricalDistribution([0, 3]),
+    }
+    best = []
+    for sampler in (
+        ZAPSSampler(search_space=space if given else None, seed=0),
+        optuna.samplers.RandomSampler(seed=0),
+    ):
+        study = optuna.create_study(sampler=sampler)
+        study.optimize(sphere, n_trials=40)
+        best.append(study.best_value)
+    # The share of the space better than 0.05 is 0.0008, so random search ends near 1.
+    assert best[0] < 0.05 < best[1]
+    assert study.trials[0].params.keys() == space.keys()
+
+
+def test_proxies_of_a_space_that_cannot_be_enumerated() -> None:
+    space = {f"p{i}": CategoricalDistribution(range(10)) for i in range(8)}
+    calls: list[tuple[int, ...]] = []
+
+    def proxies(params: dict[str, int]) -> dict[str, float]:
+        calls.append(tuple(params.values()))
+        return {"sum": float(sum(params.values())), "first": float(params["p0"])}
+
+    sampler = ZAPSSampler(proxies, search_space=space, seed=0)
+    study = optuna.create_study(direction="maximize", sampler=sampler)
+    study.optimize(
+        lambda trial: sum(trial.suggest_categorical(n, range(10)) for n in space), n_trials=40
+    )
+    assert len(calls) == len(set(calls))  # each configuration once
+    assert len({tuple(t.params.values()) for t in study.trials}) == 40
+    # The proxy is the objective, whose standard deviation is 8.1 about 36 at random.
+    assert study.best_value >= 60
+
+
+def test_a_resumed_study_goes_on_as_the_one_that_ran() -> None:
+    def make() -> ZAPSSampler:
+        return ZAPSSampler(seed=3)
+
+    whole = optuna.create_study(sampler=make())
+    whole.optimize(sphere, n_trials=24)
+    resumed = optuna.create_study(sampler=make())
+    resumed.add_trials(whole.trials[:20])
+    resumed.optimize(sphere, n_trials=4)
+    assert [t.params for t in resumed.trials] == [t.params for t in whole.trials]
+
+
+def test_groups_search_the_branches_of_an_objective() -> None:
+    def branches(trial: optuna.Trial) -> float:
+        kind = trial.suggest_categorical("kind", ["a", "b"])
+        if kind == "a":
+            return (trial.suggest_float("xa", 0, 1) - 0.3) ** 2
+        return 0.5 + trial.suggest_float("xb", 0, 1)
+
+    study = optuna.create_study(sampler=ZAPSSampler(group=True, seed=0))
+    study.optimize(branches, n_trials=40)
+    searched = [t for t in study.trials if t.params["kind"] == "a" and t.number >= 20]
+    assert len(searched) > 10  # the better branch
+    assert study.best_value < 1e-4
+    # What was claimed of the other branch and not suggested is taken back.
+    for trial in study.trials:
+        assert trial.system_attrs.get("zaps:candidate", {}).keys() <= trial.params.keys()
+
+
+def test_a_grid_gives_numbers_their_places() -> None:
+    grid = CandidateSet.grid({"n": [1, 10, 100]}, places={"n": [0.0, 0.5, 1.0]})
+    assert grid.encoding.ravel().tolist() == [0.0, 0.5, 1.0]
+    assert (grid.widths, grid.numeric) == ((1,), (True,))
