@@ -287,7 +287,7 @@ def reaches_the_optimum(budget: int, row: str, bounds: tuple[float, float]) -> C
 
 
 def charging_repeats(budget: int, stated: float) -> Check:
-    """The share of REA's first ``budget`` proposals that repeat is as stated, give or take 5 points.
+    """The share of repeats in REA's first ``budget`` proposals is as stated, within 5 points.
 
     A study goes on until so many proposals were new. How many were among the first ``budget`` is
     interpolated between the budgets that it is read off at, seed by seed.
