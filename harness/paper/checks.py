@@ -16,6 +16,7 @@ import numpy as np
 
 from harness.paper import published as paper
 from harness.paper.evidence import Evidence
+from harness.paper.evidence import Floats
 from harness.paper.evidence import NotMeasured
 from harness.paper.published import PLACES
 from harness.paper.published import Place
@@ -176,10 +177,22 @@ def steadier(place: Place, budget: int, rows: Iterable[str], factor: float = 1.0
         listed = ", ".join(f"{row} {std:.1f}" for row, std in theirs.items())
         return Finding(
             all(ours < factor * std for std in theirs.values()),
-            f"{where(place, budget)}: standard deviation of ZAPS {ours:.1f}, {listed}",
+            f"{where(place, budget)}: standard deviation of ZAPS {ours:.1f}"
+            f"{_without_stragglers(evidence.sample(place, budget, paper.ZAPS))}, {listed}",
         )
 
     return check
+
+
+def _without_stragglers(sample: Floats) -> str:
+    """How much of a spread is due to seeds that found less than half of the median."""
+    rest = sample[sample >= np.median(sample) / 2]
+    if rest.size in (1, sample.size):
+        return ""
+    return (
+        f" (without the {sample.size - rest.size} of {sample.size} seeds below half of its median "
+        f"{rest.std(ddof=1):.1f})"
+    )
 
 
 def orders(place: Place, budget: int, rows: Iterable[str]) -> Check:

@@ -2,7 +2,7 @@
 
 A claim is a sentence of the paper in other words, with the bound that it is held to: where the
 paper states a number, the bound says how far ours may lie from it. None is forced: a claim that
-does not hold says by how much, and what the likely cause is.
+does not hold says by how much, and what is known about the cause.
 
 Notations:
     P@100: percentage of the true top 100 evaluated. B: distinct evaluations.
@@ -15,6 +15,21 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from harness.paper import published as paper
+from harness.paper.causes import BANANAS_LOSSES
+from harness.paper.causes import BASELINE_VARIANTS
+from harness.paper.causes import BORROWED
+from harness.paper.causes import FEW_PROXIES
+from harness.paper.causes import FEW_SEEDS
+from harness.paper.causes import NOISY_MEAN
+from harness.paper.causes import OTHER_BASINS
+from harness.paper.causes import OTHER_GRAPHS
+from harness.paper.causes import PROXY_VALUES
+from harness.paper.causes import SAME_PROXIES
+from harness.paper.causes import START_WITH_ALL
+from harness.paper.causes import SYNFLOW_VALUES
+from harness.paper.causes import TPE_START
+from harness.paper.causes import UNKNOWN
+from harness.paper.causes import Cause
 from harness.paper.checks import BASELINES
 from harness.paper.checks import Check
 from harness.paper.checks import ahead
@@ -64,23 +79,6 @@ UNTESTED = "not testable here"
 SURROGATE_BASELINES = ("BANANAS", "TPE")
 NASBENCH101_BASELINES = ("RS", "REA", "TPE")
 
-PROXY_VALUES = (
-    "Proxy values of cells with a dead edge are those of their pruned twins here, and some "
-    "proxies come from other releases than the paper's."
-)
-BORROWED = "Eight of the proxies on CIFAR-100 are those of CIFAR-10."
-BASELINE_VARIANTS = "The baselines are re-implementations whose details the paper leaves open."
-SAME_PROXIES = (
-    "ProxyFit selects the same six proxies on all three data sets of NAS-Bench-201 here, in "
-    "another order; the paper does not say which it selects on the others."
-)
-FEW_PROXIES = "NAS-Bench-101 has only some of the 13 proxies here, and another sample of graphs."
-NOISY_MEAN = (
-    "The mean of n seeds has a standard error of 1.1 / √n points: with few seeds it can be larger "
-    "than the bound."
-)
-MANY_SEEDS = "p-values fall with the number of seeds: fewer than 200 may have run."
-
 
 @dataclass(frozen=True)
 class Claim:
@@ -90,13 +88,13 @@ class Claim:
         section: Where the paper makes it.
         sentence: What it says, in other words, with the bound that it is held to.
         check: Function of the evidence; raises :class:`NotMeasured` if that does not suffice.
-        cause: Why ours may differ.
+        cause: Why ours may differ, as far as that is known.
     """
 
     section: str
     sentence: str
     check: Check
-    cause: str = ""
+    cause: Cause = UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -177,7 +175,7 @@ CLAIMS: tuple[Claim, ...] = (
         "4.2",
         "The optimum on NAS-Bench-101 is 94.72 %.",
         optimum_is(NASBENCH101, 94.72, 0.005),
-        FEW_PROXIES,
+        OTHER_GRAPHS,
     ),
     Claim(
         "4.2",
@@ -201,13 +199,13 @@ CLAIMS: tuple[Claim, ...] = (
         "4.2",
         "BANANAS reaches the optimum of CIFAR-10 by B = 500 in every seed.",
         reaches_the_optimum(500, "BANANAS", (100.0, 100.0)),
-        BASELINE_VARIANTS,
+        BANANAS_LOSSES,
     ),
     Claim(
         "4.2",
         "P@100 of TPE grows with every step of the budget, on both data sets.",
         monotone("TPE"),
-        BASELINE_VARIANTS,
+        TPE_START,
     ),
     Claim(
         "4.2",
@@ -232,46 +230,46 @@ CLAIMS: tuple[Claim, ...] = (
         "5",
         "ZAPS is ahead of every baseline by at least 15 points at B = 200, on both data sets.",
         every(ahead(CIFAR10, 200, 15.0), ahead(CIFAR100, 200, 15.0)),
-        BASELINE_VARIANTS,
+        BANANAS_LOSSES,
     ),
     Claim(
         "4.4",
         "ZAPS finds 1.5 times what the strongest baseline, TPE, finds on CIFAR-10 at B = "
         "200 (at least 1.4 times).",
         ratio(CIFAR10, 200, (ZAPS, "TPE"), 1.4),
-        BASELINE_VARIANTS,
+        TPE_START,
     ),
     Claim(
         "4.4",
         "TPE is the strongest baseline at B = 200, on both data sets.",
         strongest_is_tpe,
-        BASELINE_VARIANTS,
+        BANANAS_LOSSES,
     ),
     Claim(
         "1",
         "ZAPS has less than half the standard deviation of the strongest baseline on "
         "CIFAR-10 at B = 200.",
         steadier(CIFAR10, 200, ("TPE",), 0.5),
-        PROXY_VALUES,
+        OTHER_BASINS,
     ),
     Claim(
         "4.4",
         "ZAPS is steadier than TPE and BANANAS at B = 200, on both data sets.",
         every(*(steadier(place, 200, SURROGATE_BASELINES) for place in _BOTH)),
-        BORROWED,
+        OTHER_BASINS,
     ),
     Claim(
         "4.4",
         "ZAPS is steadier than TPE and BANANAS on CIFAR-100 at B = 500, too.",
         steadier(CIFAR100, 500, SURROGATE_BASELINES),
-        BORROWED,
+        BANANAS_LOSSES,
     ),
     Claim(
         "4.4",
         "On CIFAR-10 the gap stays: from 16.9 points at B = 200 to 13.8 at B = 500 (at "
         "least half of it is left).",
         gap_changes(CIFAR10, (200, 500), lambda first, last: last >= 0.5 * first > 0),
-        BASELINE_VARIANTS,
+        BANANAS_LOSSES,
     ),
     Claim(
         "4.4",
@@ -284,54 +282,54 @@ CLAIMS: tuple[Claim, ...] = (
         "4.4",
         "At B = 200 every baseline is behind with p < 1e-24, on both data sets.",
         every(*(tested(place, 200, BASELINES, p_below=1e-24) for place in _BOTH)),
-        MANY_SEEDS,
+        FEW_SEEDS,
     ),
     Claim(
         "4.4",
         "At B = 200 the effect against TPE is large: Cliff's δ is 0.69 on CIFAR-10 and 0.60 "
         "on CIFAR-100 (above 0.47).",
         every(*(tested(place, 200, ("TPE",), delta=(0.47, 1.0)) for place in _BOTH)),
-        BASELINE_VARIANTS,
+        TPE_START,
     ),
     Claim(
         "4.4",
         "At B = 300 on CIFAR-10 every baseline is behind with p < 1e-22 and a large effect.",
         tested(CIFAR10, 300, BASELINES, p_below=1e-22, delta=(0.47, 1.0)),
-        MANY_SEEDS,
+        FEW_SEEDS,
     ),
     Claim(
         "4.4",
         "At B = 300 on CIFAR-100 the lead over TPE is significant (p < 0.01) but negligible "
         "(|δ| < 0.15).",
         tested(CIFAR100, 300, ("TPE",), p_below=0.01, delta=(-0.15, 0.15)),
-        BASELINE_VARIANTS,
+        TPE_START,
     ),
     Claim(
         "4.4",
         "At B = 300 on CIFAR-100 the effect against BANANAS is medium (δ = 0.45; from 0.33 "
         "to 0.47).",
         tested(CIFAR100, 300, ("BANANAS",), delta=(0.33, 0.47)),
-        BASELINE_VARIANTS,
+        BANANAS_LOSSES,
     ),
     Claim(
         "4.4",
         "On regret ZAPS does not separate from BANANAS on CIFAR-10 at B = 200 (p = 0.25; "
         "above 0.05).",
         tested(CIFAR10, 200, ("BANANAS",), metric="regret", p_above=0.05, p_below=1.01),
-        BASELINE_VARIANTS,
+        BANANAS_LOSSES,
     ),
     Claim(
         "5",
         "ZAPS and BANANAS both reach the optimum of CIFAR-10 in about 78 % of seeds at B = "
         "200 (within 10 points).",
         every(*(reaches_the_optimum(200, row, (68.0, 88.0)) for row in (ZAPS, "BANANAS"))),
-        BASELINE_VARIANTS,
+        BANANAS_LOSSES,
     ),
     Claim(
         "5",
         "ZAPS and BANANAS reach the optimum of CIFAR-10 in all seeds by B = 400.",
         every(*(reaches_the_optimum(400, row, (100.0, 100.0)) for row in (ZAPS, "BANANAS"))),
-        BASELINE_VARIANTS,
+        BANANAS_LOSSES,
     ),
     Claim(
         "4.4",
@@ -373,7 +371,7 @@ CLAIMS: tuple[Claim, ...] = (
             near(CIFAR10, 200, paper.SYNFLOW, 22.0, 3.0),
             near(CIFAR100, 200, paper.SYNFLOW, 36.0, 3.0),
         ),
-        PROXY_VALUES,
+        SYNFLOW_VALUES,
     ),
     Claim(
         "4.5",
@@ -414,7 +412,7 @@ CLAIMS: tuple[Claim, ...] = (
         "4.6",
         "A random start doubles or triples the standard deviation at B = 200 on CIFAR-10.",
         ratio(CIFAR10, 200, (paper.RANDOM_START, ZAPS), 2.0, of_std=True),
-        PROXY_VALUES,
+        OTHER_BASINS,
     ),
     Claim(
         "4.6",
@@ -427,14 +425,14 @@ CLAIMS: tuple[Claim, ...] = (
         "Seeding with all thirteen proxies costs 11.4 points on CIFAR-10 and 12.8 on "
         "CIFAR-100 at B = 200 (at least 5 on each).",
         every(*(costs(place, 200, paper.ALL_PROXIES, 5.0) for place in _BOTH)),
-        PROXY_VALUES,
+        START_WITH_ALL,
     ),
     Claim(
         "4.6",
         "Seeding with all thirteen proxies triples the regret on CIFAR-10 at B = 200 (at "
         "least doubles it).",
         ratio(CIFAR10, 200, (paper.ALL_PROXIES, ZAPS), 2.0, metric="regret"),
-        PROXY_VALUES,
+        START_WITH_ALL,
     ),
     Claim(
         "4.6",
@@ -451,7 +449,7 @@ CLAIMS: tuple[Claim, ...] = (
             *(costs(place, 200, paper.PROXIES_ONLY, 2.0, at_most=12.0) for place in _BOTH),
             *(tested(place, 200, (paper.PROXIES_ONLY,), p_below=1e-7) for place in _BOTH),
         ),
-        MANY_SEEDS,
+        FEW_SEEDS,
     ),
     Claim(
         "4.6",
@@ -461,7 +459,7 @@ CLAIMS: tuple[Claim, ...] = (
             *(costs(place, 200, paper.TOPOLOGY_ONLY, 16.0, at_most=28.0) for place in _BOTH),
             *(tested(place, 200, (paper.TOPOLOGY_ONLY,), p_below=1e-53) for place in _BOTH),
         ),
-        MANY_SEEDS,
+        FEW_SEEDS,
     ),
     Claim(
         "5",

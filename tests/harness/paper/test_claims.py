@@ -13,7 +13,9 @@ import pytest
 from harness.paper import checks
 from harness.paper import published as paper
 from harness.paper import single_checks
+from harness.paper.causes import Cause
 from harness.paper.checks import BASELINES
+from harness.paper.checks import steadier
 from harness.paper.claims import CLAIMS
 from harness.paper.claims import FAILS
 from harness.paper.claims import HOLDS
@@ -267,3 +269,16 @@ def test_ranking_quality() -> None:
     assert of("The surrogate orders NAS-Bench-101 less well", both) == HOLDS
     turned = evidence({(C10, 200, ZAPS): [0.6], (NB101, 200, ZAPS): [0.62]}, "spearman")
     assert of("The surrogate orders NAS-Bench-101 less well", turned) == FAILS
+
+
+def test_a_cause_says_what_was_measured_and_what_is_supposed() -> None:
+    assert str(Cause("a", "b")) == "Measured: a Supposed: b"
+    assert str(Cause(supposed="b")) == "Supposed: b"
+    assert not str(Cause())
+
+
+def test_the_seeds_that_make_a_spread_are_named() -> None:
+    # Median 50; 10 is below its half. Of 48, 50, 52, 52 the standard deviation is 1.91.
+    rows = {(C10, 200, ZAPS): [10, 48, 50, 52, 52], (C10, 200, "TPE"): [0, 100]}
+    finding = steadier(C10, 200, ("TPE",), 0.5)(evidence(rows))
+    assert "(without the 1 of 5 seeds below half of its median 1.9)" in finding.figures
