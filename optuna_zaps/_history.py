@@ -14,17 +14,16 @@ from datetime import datetime
 import math
 from typing import Any
 from typing import TypeAlias
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 from optuna.distributions import BaseDistribution
-from optuna.storages import BaseStorage
 from optuna.study import Study
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial
 from optuna.trial import TrialState
 
+from optuna_zaps._process import PerStudy
 from optuna_zaps._space import offers
 from optuna_zaps.candidates import CandidateSet
 from optuna_zaps.candidates import choice_key
@@ -53,7 +52,7 @@ class _Tally:
     """What a run of trials, in order of their numbers, adds up to."""
 
     def __init__(self, candidates: CandidateSet, signs: tuple[float, ...]) -> None:
-        self._candidates = candidates
+        self.candidates = candidates
         self._signs = signs
         self._unavailable = np.zeros(len(candidates), dtype=np.bool_)
         self._objectives: tuple[list[_Label], ...] = tuple([] for _ in signs)
@@ -61,14 +60,14 @@ class _Tally:
 
     def copy(self) -> _Tally:
         twin = _Tally.__new__(_Tally)
-        twin._candidates, twin._signs = self._candidates, self._signs
+        twin.candidates, twin._signs = self.candidates, self._signs
         twin._unavailable = self._unavailable.copy()
         twin._objectives = tuple(labels.copy() for labels in self._objectives)
         twin._constraints = {name: labels.copy() for name, labels in self._constraints.items()}
         return twin
 
     def add(self, trial: FrozenTrial) -> None:
-        candidate = candidate_of(trial, self._candidates)
+        candidate = candidate_of(trial, self.candidates)
         if candidate is None:
             return
         self._unavailable[candidate] = True
@@ -126,14 +125,7 @@ class HistoryReader:
     """Reads histories, remembering the finished trials of each study."""
 
     def __init__(self) -> None:
-        self._candidates: CandidateSet | None = None
-        self._prefixes: WeakKeyDictionary[BaseStorage, dict[int, _Prefix]] = WeakKeyDictionary()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__()  # type: ignore[misc]  # a cache starts empty in another process
+        self._prefixes: PerStudy[list[_Prefix]] = PerStudy(list)
 
     def read(
         self, study: Study, candidates: CandidateSet, but: FrozenTrial | None
@@ -191,15 +183,11 @@ class HistoryReader:
         self, study: Study, candidates: CandidateSet, but: FrozenTrial | None
     ) -> tuple[_Prefix, list[FrozenTrial]]:
         """The finished first trials of a study, and the others."""
-        if candidates is not self._candidates:
-            self._candidates = candidates
-            self._prefixes.clear()
         trials = study._storage.get_all_trials(study._study_id, deepcopy=False)
-        prefixes = self._prefixes.setdefault(study._storage, {})
-        prefix = prefixes.get(study._study_id)
-        if prefix is None or not prefix.is_of(trials):
-            prefix = _Prefix(_Tally(candidates, direction_signs(study)))
-            prefixes[study._study_id] = prefix
+        known = self._prefixes[study]
+        if not known or known[0].tally.candidates is not candidates or not known[0].is_of(trials):
+            known[:] = [_Prefix(_Tally(candidates, direction_signs(study)))]
+        prefix = known[0]
         prefix.extend(trials)
         rest = trials[prefix.n_trials :]
         return prefix, [t for t in rest if but is None or t.number != but.number]

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import replace
-import threading
+from functools import partial
 import time
 from typing import Any
 import warnings
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +21,6 @@ from optuna.samplers import TPESampler
 from optuna.samplers._base import _process_constraints_after_trial
 from optuna.search_space import IntersectionSearchSpace
 from optuna.search_space import _GroupDecomposedSearchSpace
-from optuna.storages import BaseStorage
 from optuna.study import Study
 from optuna.trial import FrozenTrial
 from optuna.trial import TrialState
@@ -38,6 +36,8 @@ from optuna_zaps._history import MEAN_KEY
 from optuna_zaps._history import HistoryReader
 from optuna_zaps._history import direction_signs
 from optuna_zaps._history import fixed_params
+from optuna_zaps._process import Lock
+from optuna_zaps._process import PerStudy
 from optuna_zaps._random import stream
 from optuna_zaps.candidates import CandidateSet
 from optuna_zaps.initialization import sequence_plan
@@ -198,12 +198,11 @@ class ZAPSSampler(BaseSampler):
         self._warn_independent_sampling = warn_independent_sampling
         self._constraints_func = constraints_func
         self._warned: set[str] = set()
-        self._lock = threading.RLock()
+        self._lock = Lock()
         self._reader = HistoryReader()
-        self._served: WeakKeyDictionary[BaseStorage, dict[int, dict[str, Any] | None]]
-        self._served = WeakKeyDictionary()
-        self._inferred: WeakKeyDictionary[BaseStorage, dict[int, IntersectionSearchSpace]]
-        self._inferred = WeakKeyDictionary()
+        self._served: PerStudy[dict[int, dict[str, Any] | None]] = PerStudy(dict)
+        # Optuna's class remembers the trials of one study.
+        self._inferred = PerStudy(partial(IntersectionSearchSpace, include_pruned=True))
 
         self._function: ProxyFunction | None = None
         self._arenas: dict[frozenset[str], tuple[dict[str, BaseDistribution], Arena]] = {}
@@ -223,17 +222,6 @@ class ZAPSSampler(BaseSampler):
                 "proxies must be a pandas.DataFrame, a function of the parameters or None, but "
                 f"got {type(proxies).__name__}."
             )
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = self.__dict__.copy()
-        del state["_lock"], state["_served"], state["_inferred"]
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._lock = threading.RLock()
-        self._served = WeakKeyDictionary()
-        self._inferred = WeakKeyDictionary()
 
     @property
     def proxies_(self) -> pd.DataFrame:
@@ -375,7 +363,7 @@ class ZAPSSampler(BaseSampler):
         Stops the study once every candidate of a given space was evaluated. A space inferred
         from the trials is no reason to stop: the next trial may widen it.
         """
-        self._served.get(study._storage, {}).pop(trial._trial_id, None)
+        self._served[study].pop(trial._trial_id, None)
         if self._constraints_func is not None:
             _process_constraints_after_trial(self._constraints_func, study, trial, state)
         self._independent_sampler.after_trial(study, trial, state, values)
@@ -408,7 +396,7 @@ class ZAPSSampler(BaseSampler):
             self._warn_independent(trial, param_name)
             return None
         with self._lock:
-            served = self._served.setdefault(study._storage, {})
+            served = self._served[study]
             if trial._trial_id not in served:
                 served[trial._trial_id] = self._pick(study, trial, self._arena, {})
             return served[trial._trial_id]
@@ -540,15 +528,9 @@ class ZAPSSampler(BaseSampler):
 
     def _inferred_space(self, study: Study) -> dict[str, BaseDistribution]:
         """What the study's trials have in common and leaves a choice."""
-        # Optuna's class remembers the trials of one study.
-        of_storage = self._inferred.setdefault(study._storage, {})
-        inferred = of_storage.get(study._study_id)
-        if inferred is None:
-            inferred = IntersectionSearchSpace(include_pruned=True)
-            of_storage[study._study_id] = inferred
         return {
             name: distribution
-            for name, distribution in inferred.calculate(study).items()
+            for name, distribution in self._inferred[study].calculate(study).items()
             if not distribution.single()
         }
 
