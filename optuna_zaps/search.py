@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 from typing import Protocol
 
 import numpy as np
@@ -48,6 +49,10 @@ IntArray = npt.NDArray[np.intp]
 
 MIN_LABELS = 2
 """Below this many labels there is nothing to fit."""
+
+MAX_SCORED = 2**16
+"""Most candidates that every fit scores. Of more, the others keep what was predicted of them when
+the labels last doubled, so that neither memory nor time grows with labels times candidates."""
 
 FEATURES = ("both", "proxies", "parameters")
 """What a surrogate may see."""
@@ -262,6 +267,17 @@ class Prediction:
         return int(equal[self.priority[equal].argmin()])
 
 
+@dataclass(frozen=True)
+class _Look:
+    """Predictions of every candidate, and which of them are worth keeping up to date."""
+
+    key: tuple[bytes, bytes, int]
+    mean: FloatArray
+    std: FloatArray
+    shortlist: IntArray
+    features: npt.NDArray[np.float32]
+
+
 class ZAPSSearch:
     """Algorithm 3 over a candidate set.
 
@@ -314,6 +330,7 @@ class ZAPSSearch:
         self._model_key: tuple[bytes, bytes] | None = None
         self._model: Prediction | None = None
         self._kept: tuple[IntArray, npt.NDArray[np.float32], Surrogate] | None = None
+        self._look: _Look | None = None
 
     @property
     def initial_proxies(self) -> tuple[str, ...]:
@@ -392,7 +409,7 @@ class ZAPSSearch:
         self._features  # noqa: B018  # computed once for both
         twin = copy(self)
         twin._seed = int(stream(self._seed, "outcome", outcome % 2**32).integers(2**63))
-        twin._model_key = twin._model = twin._kept = None
+        twin._model_key = twin._model = twin._kept = twin._look = None
         return twin
 
     def rank(self, history: History) -> Ranking:
@@ -417,8 +434,15 @@ class ZAPSSearch:
         ranks = [] if self.proxies is None else [self.proxies.ranks]
         if ranks and self.settings.neighbourhood:
             ranks.append(self.candidates.neighbourhood_mean(ranks[0]))
+        parts: list[npt.NDArray[np.floating[Any]]] = [*ranks, self.candidates.encoding]
         # Columns next to each other in memory, since a fit selects columns.
-        return np.asfortranarray(np.hstack([*ranks, self.candidates.encoding]), dtype=np.float32)
+        shape = (len(self.candidates), sum(part.shape[1] for part in parts))
+        features = np.empty(shape, dtype=np.float32, order="F")
+        start = 0
+        for part in parts:
+            features[:, start : start + part.shape[1]] = part
+            start += part.shape[1]
+        return features
 
     def _fitted(self, history: History, size: int) -> Prediction:
         size = max(size, MIN_LABELS)
@@ -432,14 +456,42 @@ class ZAPSSearch:
         n_labelled = len(labelled)
         active = self._active(labelled, labels)
         features, surrogate = self._surrogate_of(np.sort(active))
-        surrogate.fit(features[labelled], labels)
-        mean, std = surrogate.predict(features)
+        if len(features) <= MAX_SCORED:
+            surrogate.fit(features[labelled], labels)
+            mean, std = surrogate.predict(features)
+        else:
+            look = self._looked(labelled, labels, features, surrogate)
+            surrogate.fit(features[labelled], labels)
+            mean, std = look.mean.copy(), look.std.copy()
+            mean[look.shortlist], std[look.shortlist] = surrogate.predict(look.features)
         beta = self.settings.exploration.weight(n_labelled)
         acquisition = upper_confidence_bound(mean, std, beta)
         # Trees give many candidates equal scores; leaving those in table order would move the
         # paper's results by several points with the table.
         priority = stream(self._seed, "ties", n_labelled).permutation(len(mean))
         return Prediction(mean, std, acquisition, priority, self._names(active))
+
+    def _looked(
+        self,
+        labelled: IntArray,
+        labels: FloatArray,
+        features: npt.NDArray[np.float32],
+        surrogate: Surrogate,
+    ) -> _Look:
+        """What was predicted of all when the labels last doubled, and who was best then."""
+        size = max((n for n in rungs(MIN_LABELS, 1.0, len(labels))), default=len(labels))
+        key = (labelled[:size].tobytes(), labels[:size].tobytes(), id(features))
+        if self._look is None or self._look.key != key:
+            surrogate.fit(features[labelled[:size]], labels[:size])
+            mean, std = np.empty(len(features)), np.empty(len(features))
+            for start in range(0, len(features), MAX_SCORED):
+                chunk = slice(start, start + MAX_SCORED)
+                mean[chunk], std[chunk] = surrogate.predict(features[chunk])
+            bound = upper_confidence_bound(mean, std, self.settings.exploration.weight(size))
+            shortlist = np.sort(np.argpartition(-bound, MAX_SCORED)[:MAX_SCORED])
+            best = np.asfortranarray(features[shortlist])
+            self._look = _Look(key, mean, std, shortlist, best)
+        return self._look
 
     def _active(self, labelled: IntArray, labels: FloatArray) -> IntArray:
         """Proxies for the surrogate (Alg. 3, line 5), the most voted first."""
@@ -460,7 +512,10 @@ class ZAPSSearch:
             if self.settings.features == "proxies":
                 encoding, widths, numeric = encoding[:0], (), ()
             neighbours = active + n_proxies if self.settings.neighbourhood else active[:0]
-            features = self._features[:, np.concatenate([active, neighbours, encoding])]
+            columns = np.concatenate([active, neighbours, encoding])
+            features = self._features
+            if len(columns) < n_columns or np.any(np.diff(columns) != 1):
+                features = features[:, columns]
             layout = FeatureLayout(len(active), widths, numeric, len(neighbours) > 0)
             self._kept = (active, features, self._surrogate(layout, self._seed))
         return self._kept[1], self._kept[2]

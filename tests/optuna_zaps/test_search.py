@@ -258,3 +258,15 @@ def test_fewer_labels_than_planned_are_all_used(schedule: Schedule) -> None:
 def test_bad_arguments(make: object, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make()  # type: ignore[operator]
+
+
+def test_of_many_candidates_the_best_are_kept_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Fifty of 400 at a time are scored anew; the search still goes to the best, and everything
+    # is proposed once in the end.
+    monkeypatch.setattr("optuna_zaps.search.MAX_SCORED", 50)
+    machine = search()
+    evaluated = run(machine, 60)
+    assert int(VALUES.argmax()) in evaluated[:40]
+    again = search()
+    assert again.propose(history(evaluated), 60) == machine.propose(history(evaluated), 60)
+    assert sorted(run(machine, len(CANDIDATES))) == list(range(len(CANDIDATES)))
