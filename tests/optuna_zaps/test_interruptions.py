@@ -16,19 +16,11 @@ import warnings
 
 import optuna
 from optuna.exceptions import StorageInternalError
-from optuna.storages import RDBStorage
 from optuna.storages import RetryHeartbeatStaleTrialCallback
 from optuna.trial import TrialState
 import pytest
+from sqlalchemy.exc import SQLAlchemyError
 import worker
-
-from optuna_zaps import ZAPSSampler
-
-
-def load(address: str, name: str, zaps: ZAPSSampler | None, **arguments: Any) -> optuna.Study:
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    storage = worker.opened(address, **arguments)
-    return optuna.load_study(storage=storage, study_name=name, sampler=zaps)
 
 
 # --- a worker that is killed -------------------------------------------------------------------
@@ -57,10 +49,17 @@ def hang(address: str, name: str, arguments: dict[str, Any], flag: str) -> None:
             time.sleep(600)
         return value
 
-    load(address, name, worker.sampler(), **arguments).optimize(objective, n_trials=20)
+    with worker.loaded(address, name, worker.sampler(), **arguments) as study:
+        study.optimize(objective, n_trials=20)
 
 
-@pytest.fixture(params=["sqlite", "postgresql", "mysql"])
+@pytest.fixture(
+    params=[
+        pytest.param("sqlite", marks=pytest.mark.slow),
+        "postgresql",
+        pytest.param("mysql", marks=pytest.mark.slow),
+    ]
+)
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'study.db'}"
@@ -84,11 +83,10 @@ def test_a_worker_is_killed_in_mid_trial(
         process.join()
         if retries is not None:
             time.sleep(3)  # the grace period
-        other = load(address, study.study_name, worker.sampler(seed=1), **arguments)
-        other.optimize(worker.suggest, n_trials=100)
+        zaps = worker.sampler(seed=1)
+        with worker.loaded(address, study.study_name, zaps, **arguments) as other:
+            other.optimize(worker.suggest, n_trials=100)
         trials = study.trials
-        assert isinstance(other._storage, optuna.storages._CachedStorage)
-        other._storage._backend.engine.dispose()
 
     killed, others = trials[8], trials[:8] + trials[9:]
     assert {trial.state for trial in others} == {TrialState.COMPLETE}
@@ -166,18 +164,24 @@ def test_a_database_restarts_while_a_trial_runs(server: PostgreSQL) -> None:
             server.start()
         return value
 
-    storage = RDBStorage(server.url, engine_kwargs={"pool_pre_ping": True})
-    study = optuna.create_study(
-        storage=storage, direction="maximize", sampler=worker.sampler(surrogate=None)
-    )
-    study.optimize(objective, n_trials=20)
-    assert {trial.state for trial in study.trials} == {TrialState.COMPLETE}
+    zaps = worker.sampler(surrogate="gaussian-process")
+    with worker.storage_at(server.url) as storage:
+        study = optuna.create_study(storage=storage, direction="maximize", sampler=zaps)
+        study.optimize(objective, n_trials=14)
+        trials = study.trials
+    assert {trial.state for trial in trials} == {TrialState.COMPLETE}
 
     # The interruption has changed nothing.
-    undisturbed = optuna.create_study(direction="maximize", sampler=worker.sampler(surrogate=None))
-    undisturbed.optimize(worker.suggest, n_trials=20)
-    assert worker.configurations(study.trials) == worker.configurations(undisturbed.trials)
-    storage.engine.dispose()
+    undisturbed = optuna.create_study(
+        direction="maximize", sampler=worker.sampler(surrogate="gaussian-process")
+    )
+    undisturbed.optimize(worker.suggest, n_trials=14)
+    assert worker.configurations(trials) == worker.configurations(undisturbed.trials)
+
+
+def slowly(trial: optuna.Trial) -> float:
+    time.sleep(0.05)
+    return worker.suggest(trial)
 
 
 def persist(url: str, name: str, seed: int) -> None:
@@ -185,10 +189,11 @@ def persist(url: str, name: str, seed: int) -> None:
     zaps = worker.sampler(seed)
     for _ in range(200):
         try:
-            study = load(url, name, zaps)
-            study.optimize(worker.suggest, n_trials=100)
+            with worker.loaded(url, name, zaps) as study:
+                study.optimize(slowly, n_trials=100)
             return
-        except (StorageInternalError, KeyError):
+        # Optuna 5.0 raises UnboundLocalError where it meant to pass the storage's error on.
+        except (StorageInternalError, SQLAlchemyError, UnboundLocalError):
             time.sleep(0.1)
     raise RuntimeError("the database did not come back")
 
@@ -197,19 +202,22 @@ def test_a_database_restarts_under_three_workers(server: PostgreSQL) -> None:
     with worker.new_study(server.url) as study:
         arguments = [(server.url, study.study_name, seed) for seed in (0, 0, 1)]
         workers = [worker.started(persist, each) for each in arguments]
-        while len(study.get_trials(deepcopy=False)) < 12:
+        while len(study.get_trials(deepcopy=False)) < 8:
             time.sleep(0.05)
         server.stop()
         time.sleep(0.5)
         server.start()
         for process in workers:
             process.join()
-        trials = load(server.url, study.study_name, None).trials
+        trials = study.trials
         assert [process.exitcode for process in workers] == [0, 0, 0]
     complete = [trial for trial in trials if trial.state == TrialState.COMPLETE]
     # A trial that was cut off keeps its configuration: nobody knows that its worker is gone.
-    assert worker.SIZE - 3 <= len(complete)
-    assert len(set(worker.configurations(complete))) == len(complete)
+    assert len(set(worker.configurations(complete))) >= worker.SIZE - 3
+    # Who begins a trial while others are on the last configurations repeats one, and says so by
+    # having no reason.
+    proposed = [trial for trial in complete if "zaps:phase" in trial.user_attrs]
+    assert len(set(worker.configurations(proposed))) == len(proposed)
 
 
 # --- a study that others go on with ------------------------------------------------------------
@@ -217,11 +225,13 @@ def test_a_database_restarts_under_three_workers(server: PostgreSQL) -> None:
 
 def go_on(address: str, name: str, seed: int | None, n_trials: int) -> None:
     zaps = None if seed is None else worker.sampler(seed, surrogate="gaussian-process")
-    load(address, name, zaps).optimize(worker.suggest, n_trials=n_trials)
+    with worker.loaded(address, name, zaps) as study:
+        study.optimize(worker.suggest, n_trials=n_trials)
 
 
 @pytest.mark.parametrize("place", [
-    lambda folder: str(folder / "journal.log"), lambda folder: f"sqlite:///{folder / 'study.db'}"
+    lambda folder: str(folder / "journal.log"),
+    pytest.param(lambda folder: f"sqlite:///{folder / 'study.db'}", marks=pytest.mark.slow),
 ], ids=["journal", "sqlite"])  # fmt: skip
 def test_other_processes_go_on_from_the_history(
     tmp_path: Path, place: Callable[[Path], str]
@@ -229,14 +239,14 @@ def test_other_processes_go_on_from_the_history(
     address = place(tmp_path)
     with worker.new_study(address) as study:
         # The second has another seed; the third loads the study without a sampler, which is TPE.
-        for seed, n_trials in ((0, 10), (99, 10), (None, 10), (7, 10)):
+        for seed, n_trials in ((0, 6), (99, 6), (None, 6), (7, 6)):
             worker.run(go_on, [(address, study.study_name, seed, n_trials)])
         trials = study.trials
-    assert len(trials) == 40
+    assert len(trials) == 24
     everything = worker.configurations(trials)
-    assert len(set(everything[:20])) == 20
-    assert all("zaps:phase" not in trial.user_attrs for trial in trials[20:30])
-    assert len(set(everything)) == len(set(everything[:30])) + 10
-    # Nobody starts again: from the seventh trial on it is the model that decides.
-    phases = [trial.user_attrs["zaps:phase"] for trial in trials[6:20] + trials[30:]]
+    assert len(set(everything[:12])) == 12
+    assert all("zaps:phase" not in trial.user_attrs for trial in trials[12:18])
+    assert len(set(everything)) == len(set(everything[:18])) + 6
+    # Nobody starts again: from the fifth trial on it is the model that decides.
+    phases = [trial.user_attrs["zaps:phase"] for trial in trials[4:12] + trials[18:]]
     assert set(phases) == {"model"}

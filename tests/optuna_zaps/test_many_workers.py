@@ -11,6 +11,7 @@ import warnings
 
 import numpy as np
 import optuna
+from optuna.storages import GrpcStorageProxy
 from optuna.storages import run_grpc_proxy_server
 from optuna.trial import TrialState
 import pytest
@@ -25,21 +26,22 @@ SPACE = {name: list(range(size)) for name, size in zip("abcd", (6, 5, 4, 3), str
 
 def serve(address: str, port: int) -> None:
     warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-    run_grpc_proxy_server(worker.opened(address), host="127.0.0.1", port=port)
+    with worker.storage_at(address) as storage:
+        run_grpc_proxy_server(storage, host="127.0.0.1", port=port)
 
 
 @pytest.fixture
 def proxy(tmp_path: Path) -> Iterator[str]:
     pytest.importorskip("grpc", reason="the gRPC proxy needs grpcio: pip install grpcio protobuf")
-    # A proxy holds one connection pool for all workers: SQLite is no bottleneck behind it.
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    process = worker.started(serve, (f"sqlite:///{tmp_path / 'proxy.db'}", port))
+    behind = next(iter(worker.SERVERS), f"sqlite:///{tmp_path / 'proxy.db'}")
+    process = worker.started(serve, (behind, port))
     address = f"grpc://127.0.0.1:{port}"
-    storage: Any = worker.opened(address)
-    storage.wait_server_ready(timeout=60)
-    storage.close()
+    with worker.storage_at(address) as storage:
+        assert isinstance(storage, GrpcStorageProxy)
+        storage.wait_server_ready(timeout=60)
     yield address
     process.terminate()
     process.join()
@@ -59,10 +61,9 @@ def objective(trial: optuna.Trial) -> float:
 
 
 def work(address: str, name: str, seed: int, n_trials: int) -> None:
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
     zaps = worker.sampler(seed, search_space=SPACE, surrogate="gaussian-process")
-    study = optuna.load_study(storage=worker.opened(address), study_name=name, sampler=zaps)
-    study.optimize(objective, n_trials=n_trials)
+    with worker.loaded(address, name, zaps) as study:
+        study.optimize(objective, n_trials=n_trials)
 
 
 # Workers with one seed are the hard case: in the same state all want the same candidate.
@@ -88,10 +89,8 @@ def test_workers_behind_a_grpc_proxy_evaluate_nothing_twice(proxy: str) -> None:
 
 
 def work_on_nasbench201(address: str, name: str, seed: int, table: Any) -> None:
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    zaps = ZAPSSampler(table.frame, seed=seed)
-    study = optuna.load_study(storage=worker.opened(address), study_name=name, sampler=zaps)
-    study.optimize(table.objective, n_trials=N_TRIALS)
+    with worker.loaded(address, name, ZAPSSampler(table.frame, seed=seed)) as study:
+        study.optimize(table.objective, n_trials=N_TRIALS)
 
 
 @pytest.mark.slow

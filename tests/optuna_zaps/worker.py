@@ -34,8 +34,8 @@ CONTEXT.set_forkserver_preload(["optuna_zaps"])
 
 SERVERS = os.environ.get("ZAPS_TEST_STORAGES", "").split()
 
-SPACE: dict[str, list[Any]] = {"op": list("abcde"), "act": list("wxyz"), "width": [8, 16, 32]}
-SIZE = 60
+SPACE: dict[str, list[Any]] = {"op": list("abcd"), "act": list("xyz"), "width": [8, 16]}
+SIZE = 24
 
 
 def database(dialect: str) -> str:
@@ -46,26 +46,51 @@ def database(dialect: str) -> str:
     pytest.skip(f"needs the URL of a {dialect} database in ZAPS_TEST_STORAGES")
 
 
-def opened(address: str, **arguments: Any) -> BaseStorage:
-    """The storage at an address; arguments are those of an RDBStorage."""
+@contextmanager
+def storage_at(address: str, **arguments: Any) -> Iterator[BaseStorage]:
+    """The storage at an address, closed in the end; arguments are those of an RDBStorage."""
+    storage = _opened(address, **arguments)
+    try:
+        yield storage
+    finally:
+        if isinstance(storage, RDBStorage):
+            storage.engine.dispose()
+        elif isinstance(storage, GrpcStorageProxy):
+            storage.close()
+
+
+def _opened(address: str, **arguments: Any) -> BaseStorage:
     if address.startswith("grpc://"):
         host, port = address.removeprefix("grpc://").split(":")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
             return GrpcStorageProxy(host=host, port=int(port))
     if "://" in address:
-        return RDBStorage(address, **arguments)
+        # A connection that a restart of the server has cut is made anew.
+        return RDBStorage(address, engine_kwargs={"pool_pre_ping": True}, **arguments)
     return JournalStorage(JournalFileBackend(address))
 
 
 @contextmanager
 def new_study(address: str) -> Iterator[optuna.Study]:
     """A study of its own in a storage, deleted in the end."""
-    storage, name = opened(address), f"zaps-{uuid.uuid4()}"
-    yield optuna.create_study(storage=storage, study_name=name, direction="maximize")
-    optuna.delete_study(storage=storage, study_name=name)
-    if isinstance(storage, RDBStorage):
-        storage.engine.dispose()
+    name = f"zaps-{uuid.uuid4()}"
+    with storage_at(address) as storage:
+        study = optuna.create_study(storage=storage, study_name=name, direction="maximize")
+        try:
+            yield study
+        finally:
+            optuna.delete_study(storage=storage, study_name=name)
+
+
+@contextmanager
+def loaded(
+    address: str, name: str, zaps: ZAPSSampler | None, **arguments: Any
+) -> Iterator[optuna.Study]:
+    """A study that others made, whose connections are closed in the end."""
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    with storage_at(address, **arguments) as storage:
+        yield optuna.load_study(storage=storage, study_name=name, sampler=zaps)
 
 
 def suggest(trial: optuna.Trial) -> float:
@@ -81,7 +106,7 @@ def suggest(trial: optuna.Trial) -> float:
 def sampler(seed: int = 0, **arguments: Any) -> ZAPSSampler:
     """A sampler of the space that spends no time on a model."""
     return ZAPSSampler(
-        **{"search_space": SPACE, "n_startup_trials": 6, "surrogate": Flat.for_layout}
+        **{"search_space": SPACE, "n_startup_trials": 4, "surrogate": Flat.for_layout}
         | {"seed": seed}
         | arguments
     )
