@@ -99,10 +99,9 @@ def _write_page(
         console.print("No dashboard: it shows tables, and none was run.")
         return
     write_dashboard(on_tables, tables, page, budgets=[budget], command=command_line())
-    console.print(
-        f"Dashboard: [bold]{page}[/bold], the {len(tables)} tables; the functions, which have no "
-        "top 100, are above and in the CSV only."
-    )
+    console.print(f"Dashboard of the tables: [bold]{page}[/bold]")
+    if len(on_tables) < len(results):
+        console.print("Functions have no top 100: they are above and in the CSV only.")
 
 
 def _limits(texts: Sequence[str], labels: Sequence[str]) -> dict[str, int]:
