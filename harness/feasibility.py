@@ -32,9 +32,19 @@ COLUMNS = (
 
 
 def summarize(
-    results: Sequence[CellResult], problems: Sequence[Limited], budget: int
+    results: Sequence[CellResult],
+    problems: Sequence[Limited],
+    budget: int,
+    *,
+    by_trials: bool = False,
 ) -> pd.DataFrame:
     """What each study found among the feasible after ``budget`` distinct evaluations.
+
+    Args:
+        results: Finished studies on the problems.
+        problems: The problems.
+        budget: Number of distinct evaluations that count.
+        by_trials: Whether it counts trials instead, repeated proposals included.
 
     Returns:
         One row per study with the columns of :data:`COLUMNS`: ``best_value`` that of the best
@@ -44,7 +54,7 @@ def summarize(
     """
     by_key = {(one.name, one.dataset, one.source): one for one in problems}
     rows: list[dict[str, Any]] = []
-    for reading in read_off(results, [budget]):
+    for reading in read_off(results, [budget], by_trials=by_trials):
         key = benchmark_key(reading.result)
         problem = by_key[key]
         values, feasible = problem.table.values, problem.feasible

@@ -13,8 +13,10 @@ from harness import feasibility
 from harness import pareto
 from harness.benchmarks import limits as limits_of
 from harness.benchmarks import tradeoffs as tradeoffs_of
+from harness.cli.common import ByTrials
 from harness.cli.common import Jobs
 from harness.cli.common import Output
+from harness.cli.common import after
 from harness.cli.common import clean_errors
 from harness.cli.common import console
 from harness.cli.common import report_failures
@@ -50,6 +52,7 @@ def tradeoffs(
     problem: Problems = list(tradeoffs_of.DEFAULTS),
     budget: Budget = 200,
     seeds: Seeds = 20,
+    by_trials: ByTrials = False,
     n_jobs: Jobs = None,
     output: Output = Path("zaps-results"),
 ) -> None:
@@ -62,8 +65,9 @@ def tradeoffs(
         problems = [tradeoffs_of.load(name) for name in dict.fromkeys(problem)]
         results, failures, cells = _run(problems, sampler, budget, seeds, n_jobs, output)
     if results:
-        summary = pareto.summarize(results, problems, budget)
-        console.print(costed_tables(summary, TRADEOFFS, tested="hypervolume"))
+        summary = pareto.summarize(results, problems, budget, by_trials=by_trials)
+        read_off = after(budget, by_trials=by_trials)
+        console.print(costed_tables(summary, TRADEOFFS, tested="hypervolume", after=read_off))
         summary.to_csv(output / "tradeoffs.csv", index=False)
         console.print(f"Numbers: [bold]{output / 'tradeoffs.csv'}[/bold]")
     report_failures(failures, len(cells))
@@ -74,6 +78,7 @@ def limits(
     problem: Problems = list(limits_of.DEFAULTS),
     budget: Budget = 100,
     seeds: Seeds = 20,
+    by_trials: ByTrials = False,
     n_jobs: Jobs = None,
     output: Output = Path("zaps-results"),
 ) -> None:
@@ -86,8 +91,9 @@ def limits(
         problems = [limits_of.load(name) for name in dict.fromkeys(problem)]
         results, failures, cells = _run(problems, sampler, budget, seeds, n_jobs, output)
     if results:
-        summary = feasibility.summarize(results, problems, budget)
-        console.print(costed_tables(summary, LIMITS, tested="regret"))
+        summary = feasibility.summarize(results, problems, budget, by_trials=by_trials)
+        read_off = after(budget, by_trials=by_trials)
+        console.print(costed_tables(summary, LIMITS, tested="regret", after=read_off))
         summary.to_csv(output / "limits.csv", index=False)
         console.print(f"Numbers: [bold]{output / 'limits.csv'}[/bold]")
     report_failures(failures, len(cells))

@@ -10,8 +10,10 @@ import typer
 
 from harness import everyday as problems_of
 from harness.benchmarks import TabularBenchmark
+from harness.cli.common import ByTrials
 from harness.cli.common import Jobs
 from harness.cli.common import Output
+from harness.cli.common import after
 from harness.cli.common import clean_errors
 from harness.cli.common import command_line
 from harness.cli.common import console
@@ -50,6 +52,7 @@ def everyday(
     budget: Annotated[int, typer.Option(min=1, help="Distinct evaluations.")] = 100,
     seeds: Annotated[int, typer.Option(min=1, help="Studies per sampler and problem.")] = 20,
     seeds_of: SeedsOf = [],
+    by_trials: ByTrials = False,
     n_jobs: Jobs = None,
     output: Output = Path("zaps-results"),
 ) -> None:
@@ -77,8 +80,8 @@ def everyday(
     failures = run_missing(cells, store, n_jobs)
     results = [result for cell in cells if (result := store.load(cell)) is not None]
     if results:
-        summary = problems_of.summarize(results, problems, budget)
-        console.print(everyday_tables(summary, budget))
+        summary = problems_of.summarize(results, problems, budget, by_trials=by_trials)
+        console.print(everyday_tables(summary, after(budget, by_trials=by_trials)))
         summary.to_csv(output / "everyday.csv", index=False)
         console.print(f"Numbers: [bold]{output / 'everyday.csv'}[/bold]")
         _write_page(results, problems, budget, output / "everyday.html")
@@ -99,7 +102,7 @@ def _write_page(
         console.print("No dashboard: it shows tables, and none was run.")
         return
     write_dashboard(on_tables, tables, page, budgets=[budget], command=command_line())
-    console.print(f"Dashboard of the tables: [bold]{page}[/bold]")
+    console.print(f"Dashboard of the tables, by evaluations: [bold]{page}[/bold]")
     if len(on_tables) < len(results):
         console.print("Functions have no top 100: they are above and in the CSV only.")
 
