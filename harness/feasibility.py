@@ -32,19 +32,14 @@ COLUMNS = (
 
 
 def summarize(
-    results: Sequence[CellResult],
-    problems: Sequence[Limited],
-    budget: int,
-    *,
-    by_trials: bool = False,
+    results: Sequence[CellResult], problems: Sequence[Limited], budget: int
 ) -> pd.DataFrame:
-    """What each study found among the feasible after ``budget`` distinct evaluations.
+    """What each study found among the feasible within a budget.
 
     Args:
         results: Finished studies on the problems.
         problems: The problems.
-        budget: Number of distinct evaluations that count.
-        by_trials: Whether it counts trials instead, repeated proposals included.
+        budget: What counts of each study, in the unit of its own budget.
 
     Returns:
         One row per study with the columns of :data:`COLUMNS`: ``best_value`` that of the best
@@ -54,7 +49,7 @@ def summarize(
     """
     by_key = {(one.name, one.dataset, one.source): one for one in problems}
     rows: list[dict[str, Any]] = []
-    for reading in read_off(results, [budget], by_trials=by_trials):
+    for reading in read_off(results, [budget]):
         key = benchmark_key(reading.result)
         problem = by_key[key]
         values, feasible = problem.table.values, problem.feasible

@@ -77,19 +77,14 @@ def scaled(losses: Floats) -> Floats:
 
 
 def summarize(
-    results: Sequence[CellResult],
-    problems: Sequence[Tradeoff],
-    budget: int,
-    *,
-    by_trials: bool = False,
+    results: Sequence[CellResult], problems: Sequence[Tradeoff], budget: int
 ) -> pd.DataFrame:
-    """How much of the true front each study found after ``budget`` distinct evaluations.
+    """How much of the true front each study found within a budget.
 
     Args:
         results: Finished studies on the problems.
         problems: The problems.
-        budget: Number of distinct evaluations that count.
-        by_trials: Whether it counts trials instead, repeated proposals included.
+        budget: What counts of each study, in the unit of its own budget.
 
     Returns:
         One row per study with the columns of :data:`COLUMNS`: ``hypervolume`` in percent of that
@@ -102,7 +97,7 @@ def summarize(
     whole = {key: hypervolume(losses, reference) for key, losses in points.items()}
     fronts = {key: set(front(losses).tolist()) for key, losses in points.items()}
     rows: list[dict[str, Any]] = []
-    for reading in read_off(results, [budget], by_trials=by_trials):
+    for reading in read_off(results, [budget]):
         key = benchmark_key(reading.result)
         found = points[key][list(reading.evaluated)]
         rows.append(

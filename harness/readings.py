@@ -75,7 +75,8 @@ def read_off(
         budgets: Budgets to read off at, by default those of the results.
         budget_aware: Whether a sampler plans for its budget.
         by_trials: Whether the budgets count trials, repeated proposals included. No study has
-            fewer of them than distinct evaluations.
+            fewer of them than distinct evaluations. A study whose own budget counts trials is
+            always read off so.
 
     Returns:
         One reading per data set, sampler, seed and budget, in the order of the results.
@@ -93,7 +94,7 @@ def read_off(
         if key not in longest or cell.budget > longest[key].cell.budget:
             longest[key] = result
     return [
-        Reading(result, budget, by_trials)
+        Reading(result, budget, by_trials or result.cell.by_trials)
         for (*_, planned_for), result in longest.items()
         for budget in wanted
         if budget == planned_for or (planned_for is None and budget <= result.cell.budget)

@@ -32,19 +32,6 @@ console = Console()
 
 Jobs = Annotated[int | None, typer.Option(min=1, help="Processes; by default one per core.")]
 Output = Annotated[Path, typer.Option(file_okay=False, help="Directory of the results.")]
-ByTrials = Annotated[
-    bool,
-    typer.Option(
-        "--by-trials",
-        help="Read the studies off after as many trials, repeated proposals included, in place of "
-        "distinct evaluations, which favour samplers that repeat themselves.",
-    ),
-]
-
-
-def after(budget: int, *, by_trials: bool) -> str:
-    """When studies are read off, in words."""
-    return f"{budget} {'trials' if by_trials else 'evaluations'}"
 
 
 def run_missing(

@@ -13,10 +13,8 @@ from harness import feasibility
 from harness import pareto
 from harness.benchmarks import limits as limits_of
 from harness.benchmarks import tradeoffs as tradeoffs_of
-from harness.cli.common import ByTrials
 from harness.cli.common import Jobs
 from harness.cli.common import Output
-from harness.cli.common import after
 from harness.cli.common import clean_errors
 from harness.cli.common import console
 from harness.cli.common import report_failures
@@ -44,7 +42,7 @@ Problems = Annotated[
     ),
 ]
 Seeds = Annotated[int, typer.Option(min=1, help="Studies per sampler and problem.")]
-Budget = Annotated[int, typer.Option(min=1, help="Distinct evaluations.")]
+Budget = Annotated[int, typer.Option(min=1, help="Trials; a repeated proposal is one.")]
 
 
 def tradeoffs(
@@ -52,7 +50,6 @@ def tradeoffs(
     problem: Problems = list(tradeoffs_of.DEFAULTS),
     budget: Budget = 200,
     seeds: Seeds = 20,
-    by_trials: ByTrials = False,
     n_jobs: Jobs = None,
     output: Output = Path("zaps-results"),
 ) -> None:
@@ -65,9 +62,8 @@ def tradeoffs(
         problems = [tradeoffs_of.load(name) for name in dict.fromkeys(problem)]
         results, failures, cells = _run(problems, sampler, budget, seeds, n_jobs, output)
     if results:
-        summary = pareto.summarize(results, problems, budget, by_trials=by_trials)
-        read_off = after(budget, by_trials=by_trials)
-        console.print(costed_tables(summary, TRADEOFFS, tested="hypervolume", after=read_off))
+        summary = pareto.summarize(results, problems, budget)
+        console.print(costed_tables(summary, TRADEOFFS, tested="hypervolume", budget=budget))
         summary.to_csv(output / "tradeoffs.csv", index=False)
         console.print(f"Numbers: [bold]{output / 'tradeoffs.csv'}[/bold]")
     report_failures(failures, len(cells))
@@ -78,7 +74,6 @@ def limits(
     problem: Problems = list(limits_of.DEFAULTS),
     budget: Budget = 100,
     seeds: Seeds = 20,
-    by_trials: ByTrials = False,
     n_jobs: Jobs = None,
     output: Output = Path("zaps-results"),
 ) -> None:
@@ -91,9 +86,8 @@ def limits(
         problems = [limits_of.load(name) for name in dict.fromkeys(problem)]
         results, failures, cells = _run(problems, sampler, budget, seeds, n_jobs, output)
     if results:
-        summary = feasibility.summarize(results, problems, budget, by_trials=by_trials)
-        read_off = after(budget, by_trials=by_trials)
-        console.print(costed_tables(summary, LIMITS, tested="regret", after=read_off))
+        summary = feasibility.summarize(results, problems, budget)
+        console.print(costed_tables(summary, LIMITS, tested="regret"))
         summary.to_csv(output / "limits.csv", index=False)
         console.print(f"Numbers: [bold]{output / 'limits.csv'}[/bold]")
     report_failures(failures, len(cells))
@@ -116,7 +110,7 @@ def _run(
         console.print(f"{problem.name} / {problem.dataset}")
         for note in problem.notes:
             console.print(f"  {note}", style="dim", highlight=False)
-    cells = make_cells(problems, specs, range(seeds), [budget])
+    cells = make_cells(problems, specs, range(seeds), [budget], by_trials=True)
     store = Store(output)
     failures = run_missing(cells, store, n_jobs)
     results = [result for cell in cells if (result := store.load(cell)) is not None]

@@ -10,10 +10,8 @@ import typer
 
 from harness import everyday as problems_of
 from harness.benchmarks import TabularBenchmark
-from harness.cli.common import ByTrials
 from harness.cli.common import Jobs
 from harness.cli.common import Output
-from harness.cli.common import after
 from harness.cli.common import clean_errors
 from harness.cli.common import command_line
 from harness.cli.common import console
@@ -36,6 +34,14 @@ SeedsOf = Annotated[
     typer.Option(
         metavar="LABEL=N",
         help="Fewer studies for a sampler that is slow, e.g. gp=3. Repeatable.",
+    ),
+]
+ByTrials = Annotated[
+    bool,
+    typer.Option(
+        "--by-trials",
+        help="Read the studies off after as many trials, repeated proposals included, in place of "
+        "distinct evaluations, which favour samplers that repeat themselves.",
     ),
 ]
 
@@ -81,7 +87,8 @@ def everyday(
     results = [result for cell in cells if (result := store.load(cell)) is not None]
     if results:
         summary = problems_of.summarize(results, problems, budget, by_trials=by_trials)
-        console.print(everyday_tables(summary, after(budget, by_trials=by_trials)))
+        unit = "trials" if by_trials else "evaluations"
+        console.print(everyday_tables(summary, f"{budget} {unit}"))
         summary.to_csv(output / "everyday.csv", index=False)
         console.print(f"Numbers: [bold]{output / 'everyday.csv'}[/bold]")
         _write_page(results, problems, budget, output / "everyday.html")

@@ -50,15 +50,12 @@ LIMITS = (
 )
 
 
-def costed_tables(
-    summary: pd.DataFrame, shown: Sequence[Shown], *, tested: str, after: str
-) -> Group:
+def costed_tables(summary: pd.DataFrame, shown: Sequence[Shown], *, tested: str) -> Group:
     """Render a summary: for each problem the samplers, and the reference against the others.
 
     Args:
         summary: One row per study.
         shown: Metrics to show, their means over seeds.
-        after: When the studies were read off, for the titles: ``"200 trials"``.
         tested: Metric that is tested, one of :data:`harness.statistics.LARGER_IS_BETTER`.
 
     Returns:
@@ -68,11 +65,11 @@ def costed_tables(
     tests = compare(summary, metric=tested, reference=reference)
     parts = []
     for group, studies in summary.groupby(list(GROUP), sort=False):
-        benchmark, dataset, *_ = group
+        benchmark, dataset, _, budget = group
         seeds = " or ".join(
             map(str, sorted(studies.groupby("sampler")["seed"].nunique().unique()))
         )
-        title = f"{benchmark} / {dataset}, {after}, {seeds} seeds"
+        title = f"{benchmark} / {dataset}, {budget} trials, {seeds} seeds"
         parts.append(_means(title, studies, shown))
         here = tests[(tests[list(GROUP)] == np.array(group, dtype=object)).all(axis="columns")]
         if len(here):

@@ -18,6 +18,7 @@ from harness import feasibility
 from harness import pareto
 from harness import ranks
 from harness.benchmarks import functions
+from harness.benchmarks import tradeoffs
 from harness.benchmarks.limits import Limited
 from harness.benchmarks.tradeoffs import Tradeoff
 from harness.cli import app
@@ -103,6 +104,17 @@ def test_by_trials_a_repeat_counts() -> None:
     assert trials["repeat_share"] == 50.0
     assert distinct["cpu_seconds"] == pytest.approx(0.001 + 0.002 + 0.003 + 3 * 0.001)
     assert trials["cpu_seconds"] == pytest.approx(0.001 + 0.002 + 2 * 0.001)
+
+
+def test_a_budget_of_trials_ends_a_study_that_repeats_itself() -> None:
+    (problem, spec) = tradeoffs.load("cifar10-params"), make_spec("test_runner:Stubborn")
+    (cell,) = make_cells([problem], [spec], [0], [7], by_trials=True)
+    result = run_cell(cell)
+    assert len(result.asked) == 7
+    summary = pareto.summarize([result], [problem], 7).iloc[0]
+    assert summary["repeat_share"] == pytest.approx(600 / 7)
+    (by_evaluations,) = make_cells([problem], [spec], [0], [7])
+    assert by_evaluations.key != cell.key
 
 
 def test_a_study_on_a_function_is_read_off_at_fewer_evaluations() -> None:
