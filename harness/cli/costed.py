@@ -63,7 +63,7 @@ def tradeoffs(
         results, failures, cells = _run(problems, sampler, budget, seeds, n_jobs, output)
     if results:
         summary = pareto.summarize(results, problems, budget)
-        console.print(costed_tables(summary, TRADEOFFS, tested="hypervolume", budget=budget))
+        console.print(costed_tables(summary, TRADEOFFS, tested="hypervolume"))
         summary.to_csv(output / "tradeoffs.csv", index=False)
         console.print(f"Numbers: [bold]{output / 'tradeoffs.csv'}[/bold]")
     report_failures(failures, len(cells))
