@@ -31,7 +31,7 @@ EverydayProblem = TabularBenchmark | FunctionProblem
 NAMES = (*hpo.DATASETS, *functions.FUNCTIONS)
 """All 17, tables first."""
 
-COLUMNS = ("problem", "sampler", "seed", "best_value", "regret", "cpu_seconds", "capped")
+COLUMNS = ("problem", "sampler", "seed", "best_value", "regret", "repeat_share", "cpu_seconds")
 
 
 def load(name: str, source: str | None = None) -> EverydayProblem:
@@ -51,7 +51,11 @@ def load(name: str, source: str | None = None) -> EverydayProblem:
 
 
 def summarize(
-    results: Sequence[CellResult], problems: Sequence[EverydayProblem], budget: int
+    results: Sequence[CellResult],
+    problems: Sequence[EverydayProblem],
+    budget: int,
+    *,
+    by_trials: bool = False,
 ) -> pd.DataFrame:
     """What each study was worth after ``budget`` distinct evaluations.
 
@@ -59,17 +63,19 @@ def summarize(
         results: Finished studies on the problems.
         problems: The problems.
         budget: Number of distinct evaluations that count.
+        by_trials: Whether it counts trials instead, repeated proposals included.
 
     Returns:
         One row per study with the columns of :data:`COLUMNS`: ``best_value`` in the unit of the
-        problem, ``regret`` in percent, ``cpu_seconds`` those of the sampler.
+        problem, ``regret`` in percent, ``repeat_share`` in percent, ``cpu_seconds`` those of the
+        sampler.
     """
     by_key: Mapping[BenchmarkKey, EverydayProblem] = {
         (problem.name, problem.dataset, problem.source): problem for problem in problems
     }
     rows = [
         _row(reading, by_key[benchmark_key(reading.result)])
-        for reading in read_off(results, [budget])
+        for reading in read_off(results, [budget], by_trials=by_trials)
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
@@ -92,5 +98,5 @@ def _row(reading: Reading, problem: EverydayProblem) -> dict[str, Any]:
         "best_value": best,
         "regret": normalized_regret(best, problem),
         "cpu_seconds": reading.cpu_seconds,
-        "capped": len(reading.evaluated) < reading.budget,
+        "repeat_share": 100.0 * (1.0 - len(reading.evaluated) / reading.n_asks),
     }

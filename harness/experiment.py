@@ -45,6 +45,7 @@ class Cell:
         sampler: The sampler and its arguments.
         seed: Seed of the sampler.
         budget: Number of distinct configurations to evaluate.
+        by_trials: Whether the budget is a number of trials instead, repeated proposals included.
     """
 
     benchmark: str
@@ -54,6 +55,7 @@ class Cell:
     sampler: SamplerSpec
     seed: int
     budget: int
+    by_trials: bool = False
 
     @property
     def arm(self) -> tuple[str, str, str, str]:
@@ -65,6 +67,8 @@ class Cell:
         """Content hash: equal for equal work. The label is a name, not work."""
         content = asdict(self)
         del content["sampler"]["label"]
+        if not self.by_trials:
+            del content["by_trials"]  # The hashes of results from before there was a choice.
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:20]
 

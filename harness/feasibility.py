@@ -34,7 +34,12 @@ COLUMNS = (
 def summarize(
     results: Sequence[CellResult], problems: Sequence[Limited], budget: int
 ) -> pd.DataFrame:
-    """What each study found among the feasible after ``budget`` distinct evaluations.
+    """What each study found among the feasible within a budget.
+
+    Args:
+        results: Finished studies on the problems.
+        problems: The problems.
+        budget: What counts of each study, in the unit of its own budget.
 
     Returns:
         One row per study with the columns of :data:`COLUMNS`: ``best_value`` that of the best

@@ -79,12 +79,17 @@ def scaled(losses: Floats) -> Floats:
 def summarize(
     results: Sequence[CellResult], problems: Sequence[Tradeoff], budget: int
 ) -> pd.DataFrame:
-    """How much of the true front each study found after ``budget`` distinct evaluations.
+    """How much of the true front each study found within a budget.
+
+    Args:
+        results: Finished studies on the problems.
+        problems: The problems.
+        budget: What counts of each study, in the unit of its own budget.
 
     Returns:
         One row per study with the columns of :data:`COLUMNS`: ``hypervolume`` in percent of that
         of the true front, ``on_front`` the number of evaluated configurations that are on the
-        true front, ``repeat_share`` in [0, 1], ``cpu_seconds`` those of the sampler.
+        true front, ``repeat_share`` in percent, ``cpu_seconds`` those of the sampler.
     """
     by_key = {(one.name, one.dataset, one.source): one for one in problems}
     points = {key: scaled(problem.losses) for key, problem in by_key.items()}
@@ -102,7 +107,7 @@ def summarize(
                 "seed": reading.result.cell.seed,
                 "hypervolume": 100.0 * hypervolume(found, reference) / whole[key],
                 "on_front": len(fronts[key].intersection(reading.evaluated)),
-                "repeat_share": 1.0 - len(reading.evaluated) / reading.n_asks,
+                "repeat_share": 100.0 * (1.0 - len(reading.evaluated) / reading.n_asks),
                 "cpu_seconds": reading.cpu_seconds,
             }
         )

@@ -2,7 +2,8 @@
 
 Notations:
     asked: rows in order of the asks, repeated proposals included; (n_asks,).
-    budget: number of distinct evaluations that count.
+    budget: number of distinct evaluations that count; or of trials, where a repeated proposal
+        counts like any other, as it does for a user of Optuna.
 """
 
 from __future__ import annotations
@@ -24,24 +25,30 @@ BenchmarkKey = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Reading:
-    """A study read off after ``budget`` distinct evaluations.
+    """A study read off after ``budget`` distinct evaluations, or trials.
 
     Attributes:
         result: The study.
-        budget: Number of distinct evaluations that count, at most the study's own budget.
+        budget: Number of them, at most the study's own budget.
+        by_trials: Whether repeated proposals count.
     """
 
     result: CellResult
     budget: int
+    by_trials: bool = False
 
     @property
     def evaluated(self) -> tuple[int, ...]:
         """Distinct rows within the budget, in order."""
+        if self.by_trials:
+            return tuple(dict.fromkeys(self.result.asked[: self.budget]))
         return self.result.evaluated[: self.budget]
 
     @property
     def n_asks(self) -> int:
         """Number of asks within the budget."""
+        if self.by_trials:
+            return min(self.budget, len(self.result.asked))
         return n_asks_within(self.result.asked, self.budget)
 
     @property
@@ -56,6 +63,7 @@ def read_off(
     budgets: Sequence[int] | None = None,
     *,
     budget_aware: Callable[[SamplerSpec], bool] = is_budget_aware,
+    by_trials: bool = False,
 ) -> list[Reading]:
     """Say which study speaks for which budget.
 
@@ -66,6 +74,9 @@ def read_off(
         results: Finished studies, in any order.
         budgets: Budgets to read off at, by default those of the results.
         budget_aware: Whether a sampler plans for its budget.
+        by_trials: Whether the budgets count trials, repeated proposals included. No study has
+            fewer of them than distinct evaluations. A study whose own budget counts trials is
+            always read off so.
 
     Returns:
         One reading per data set, sampler, seed and budget, in the order of the results.
@@ -83,7 +94,7 @@ def read_off(
         if key not in longest or cell.budget > longest[key].cell.budget:
             longest[key] = result
     return [
-        Reading(result, budget)
+        Reading(result, budget, by_trials or result.cell.by_trials)
         for (*_, planned_for), result in longest.items()
         for budget in wanted
         if budget == planned_for or (planned_for is None and budget <= result.cell.budget)

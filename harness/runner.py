@@ -57,11 +57,14 @@ def make_cells(
     samplers: Sequence[SamplerSpec],
     seeds: Sequence[int],
     budgets: Sequence[int],
+    *,
+    by_trials: bool = False,
 ) -> list[Cell]:
     """Every combination, seeds first, so that all samplers progress side by side.
 
-    A sampler that plans for its budget gets a study for each budget; any other one study at the
-    largest, which can be read off at the smaller ones.
+    The budgets count distinct configurations, or, by trials, every proposal. A sampler that plans
+    for its budget gets a study for each; any other one study at the largest, which can be read
+    off at the smaller ones.
     """
     return [
         Cell(
@@ -72,6 +75,7 @@ def make_cells(
             sampler,
             seed,
             budget,
+            by_trials,
         )
         for seed in seeds
         for problem in problems
@@ -191,11 +195,11 @@ def run_cell(cell: Cell) -> CellResult:
     """Run one study by ask and tell until its budget of distinct configurations is evaluated.
 
     A configuration proposed again is told the value that is known, and costs nothing of the
-    budget. A proposal that a table does not hold stands for the nearest row not evaluated yet
-    (:meth:`~harness.benchmarks.TabularBenchmark.nearest`) and is told its value. Constraints are
-    set on the trial before it is told. CPU seconds of an ask are those of ``ask`` and every
-    ``suggest``, where samplers do their work; making the sampler, looking up values and the final
-    ranking are not counted.
+    budget unless the cell counts trials. A proposal that a table does not hold stands for the
+    nearest row not evaluated yet (:meth:`~harness.benchmarks.TabularBenchmark.nearest`) and is
+    told its value. Constraints are set on the trial before it is told. CPU seconds of an ask are
+    those of ``ask`` and every ``suggest``, where samplers do their work; making the sampler,
+    looking up values and the final ranking are not counted.
 
     Args:
         cell: What to run.
@@ -221,7 +225,8 @@ def run_cell(cell: Cell) -> CellResult:
     ask_seconds: list[float] = []
     tell_seconds: list[float] = []
     distinct: set[int] = set()
-    while len(distinct) < cell.budget and len(asked) < ASKS_PER_EVALUATION * cell.budget:
+    n_asks = cell.budget if cell.by_trials else ASKS_PER_EVALUATION * cell.budget
+    while len(distinct) < cell.budget and len(asked) < n_asks:
         start = time.process_time()
         trial = study.ask()
         params = problem.suggest(trial)

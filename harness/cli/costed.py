@@ -42,7 +42,7 @@ Problems = Annotated[
     ),
 ]
 Seeds = Annotated[int, typer.Option(min=1, help="Studies per sampler and problem.")]
-Budget = Annotated[int, typer.Option(min=1, help="Distinct evaluations.")]
+Budget = Annotated[int, typer.Option(min=1, help="Trials; a repeated proposal is one.")]
 
 
 def tradeoffs(
@@ -110,7 +110,7 @@ def _run(
         console.print(f"{problem.name} / {problem.dataset}")
         for note in problem.notes:
             console.print(f"  {note}", style="dim", highlight=False)
-    cells = make_cells(problems, specs, range(seeds), [budget])
+    cells = make_cells(problems, specs, range(seeds), [budget], by_trials=True)
     store = Store(output)
     failures = run_missing(cells, store, n_jobs)
     results = [result for cell in cells if (result := store.load(cell)) is not None]

@@ -36,6 +36,14 @@ SeedsOf = Annotated[
         help="Fewer studies for a sampler that is slow, e.g. gp=3. Repeatable.",
     ),
 ]
+ByTrials = Annotated[
+    bool,
+    typer.Option(
+        "--by-trials",
+        help="Read the studies off after as many trials, repeated proposals included, in place of "
+        "distinct evaluations, which favour samplers that repeat themselves.",
+    ),
+]
 
 
 def everyday(
@@ -50,6 +58,7 @@ def everyday(
     budget: Annotated[int, typer.Option(min=1, help="Distinct evaluations.")] = 100,
     seeds: Annotated[int, typer.Option(min=1, help="Studies per sampler and problem.")] = 20,
     seeds_of: SeedsOf = [],
+    by_trials: ByTrials = False,
     n_jobs: Jobs = None,
     output: Output = Path("zaps-results"),
 ) -> None:
@@ -77,8 +86,9 @@ def everyday(
     failures = run_missing(cells, store, n_jobs)
     results = [result for cell in cells if (result := store.load(cell)) is not None]
     if results:
-        summary = problems_of.summarize(results, problems, budget)
-        console.print(everyday_tables(summary, budget))
+        summary = problems_of.summarize(results, problems, budget, by_trials=by_trials)
+        unit = "trials" if by_trials else "evaluations"
+        console.print(everyday_tables(summary, f"{budget} {unit}"))
         summary.to_csv(output / "everyday.csv", index=False)
         console.print(f"Numbers: [bold]{output / 'everyday.csv'}[/bold]")
         _write_page(results, problems, budget, output / "everyday.html")
@@ -99,10 +109,9 @@ def _write_page(
         console.print("No dashboard: it shows tables, and none was run.")
         return
     write_dashboard(on_tables, tables, page, budgets=[budget], command=command_line())
-    console.print(
-        f"Dashboard: [bold]{page}[/bold], the {len(tables)} tables; the functions, which have no "
-        "top 100, are above and in the CSV only."
-    )
+    console.print(f"Dashboard of the tables, by evaluations: [bold]{page}[/bold]")
+    if len(on_tables) < len(results):
+        console.print("Functions have no top 100: they are above and in the CSV only.")
 
 
 def _limits(texts: Sequence[str], labels: Sequence[str]) -> dict[str, int]:

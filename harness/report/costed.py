@@ -38,7 +38,7 @@ class Shown:
 TRADEOFFS = (
     Shown("hypervolume", "hypervolume %", 2, spread=True),
     Shown("on_front", "on the front"),
-    Shown("repeat_share", "repeats", 2),
+    Shown("repeat_share", "repeats %"),
     Shown("cpu_seconds", "CPU s", 2),
 )
 LIMITS = (
@@ -50,7 +50,7 @@ LIMITS = (
 )
 
 
-def costed_tables(summary: pd.DataFrame, shown: Sequence[Shown], tested: str) -> Group:
+def costed_tables(summary: pd.DataFrame, shown: Sequence[Shown], *, tested: str) -> Group:
     """Render a summary: for each problem the samplers, and the reference against the others.
 
     Args:
@@ -69,7 +69,7 @@ def costed_tables(summary: pd.DataFrame, shown: Sequence[Shown], tested: str) ->
         seeds = " or ".join(
             map(str, sorted(studies.groupby("sampler")["seed"].nunique().unique()))
         )
-        title = f"{benchmark} / {dataset}, {budget} evaluations, {seeds} seeds"
+        title = f"{benchmark} / {dataset}, {budget} trials, {seeds} seeds"
         parts.append(_means(title, studies, shown))
         here = tests[(tests[list(GROUP)] == np.array(group, dtype=object)).all(axis="columns")]
         if len(here):

@@ -13,18 +13,18 @@ from harness.metrics import geometric_mean
 from harness.report import formats
 
 
-def everyday_tables(summary: pd.DataFrame, budget: int) -> Group:
+def everyday_tables(summary: pd.DataFrame, after: str) -> Group:
     """Render what :func:`harness.everyday.summarize` returned.
 
     Args:
         summary: One row per study.
-        budget: Number of evaluations, for the title.
+        after: When the studies were read off, for the title: ``"100 trials"``.
 
     Returns:
         Something for ``rich.print``: regrets by problem, the samplers by mean rank, their tests.
     """
     losses = ranks.mean_losses(summary)
-    parts: list[Table | Text] = [_regrets(losses, budget), _samplers(summary, losses)]
+    parts: list[Table | Text] = [_regrets(losses, after), _samplers(summary, losses)]
     left_out = [name for name in summary["problem"].unique() if name not in losses.index]
     if left_out:
         parts.append(Text(f"Left out, for want of some sampler's studies: {', '.join(left_out)}"))
@@ -43,7 +43,7 @@ def leaderboard(summary: pd.DataFrame, losses: pd.DataFrame) -> pd.DataFrame:
     Returns:
         Frame indexed by sampler: ``n_seeds`` the most that any problem has, ``mean_rank``,
         ``n_first`` (problems on which no sampler is better), ``regret`` (geometric mean over the
-        problems, in percent) and ``cpu_seconds`` of a study.
+        problems, in percent), ``repeat_share`` in percent and ``cpu_seconds`` of a study.
     """
     studies = summary[summary["problem"].isin(losses.index)]
     by_sampler = studies.groupby("sampler", sort=False)
@@ -53,15 +53,16 @@ def leaderboard(summary: pd.DataFrame, losses: pd.DataFrame) -> pd.DataFrame:
             "mean_rank": ranks.ranks(losses).mean(),
             "n_first": losses.eq(losses.min(axis="columns"), axis="index").sum(),
             "regret": losses.apply(geometric_mean),
+            "repeat_share": by_sampler["repeat_share"].mean(),
             "cpu_seconds": by_sampler["cpu_seconds"].mean(),
         }
     ).sort_values("mean_rank", kind="stable")
 
 
-def _regrets(losses: pd.DataFrame, budget: int) -> Table:
+def _regrets(losses: pd.DataFrame, after: str) -> Table:
     table = _table(
-        f"Distance of the best value from the optimum after {budget} evaluations,",
-        "in % of the distance of the median configuration; mean over seeds",
+        f"Regret after {after}, mean over seeds",
+        "(the optimum has 0, the median configuration 100)",
     )
     table.add_column("problem", no_wrap=True)
     for label in losses.columns:
@@ -78,7 +79,7 @@ def _regrets(losses: pd.DataFrame, budget: int) -> Table:
 def _samplers(summary: pd.DataFrame, losses: pd.DataFrame) -> Table:
     table = _table(f"Samplers over the {len(losses)} problems")
     table.add_column("sampler", no_wrap=True)
-    for header in ("seeds", "mean rank", "first on", "geo. regret %", "CPU s"):
+    for header in ("seeds", "mean rank", "first on", "geo. regret", "repeats %", "CPU s"):
         table.add_column(header, justify="right", no_wrap=True)
     for label, row in leaderboard(summary, losses).iterrows():
         table.add_row(
@@ -87,6 +88,7 @@ def _samplers(summary: pd.DataFrame, losses: pd.DataFrame) -> Table:
             formats.number(row["mean_rank"], 2),
             f"{row['n_first']:.0f}",
             formats.regret(row["regret"]),
+            formats.number(row["repeat_share"]),
             formats.significant(row["cpu_seconds"]),
         )
     return table

@@ -18,6 +18,7 @@ from harness import feasibility
 from harness import pareto
 from harness import ranks
 from harness.benchmarks import functions
+from harness.benchmarks import tradeoffs
 from harness.benchmarks.limits import Limited
 from harness.benchmarks.tradeoffs import Tradeoff
 from harness.cli import app
@@ -35,7 +36,7 @@ def losses(**columns: list[float]) -> pd.DataFrame:
 def summary_of(frame: pd.DataFrame) -> pd.DataFrame:
     long = frame.rename_axis(index="problem").reset_index()
     return long.melt("problem", var_name="sampler", value_name="regret").assign(
-        seed=0, cpu_seconds=1.0
+        seed=0, cpu_seconds=1.0, repeat_share=0.0
     )
 
 
@@ -89,6 +90,31 @@ def test_normalized_regret_by_hand() -> None:
     summary = everyday.summarize([study([3, 189, 7], label="a")], [table()], 3)
     assert summary["best_value"].tolist() == [190.0]
     assert summary["regret"].item() == pytest.approx(1000 / 99.5)
+
+
+def test_by_trials_a_repeat_counts() -> None:
+    # Rows 3, 3, 189: two distinct evaluations reach row 189, two trials do not.
+    repeating = [study([3, 3, 189, 5], label="a", budget=3)]
+    distinct, trials = (
+        everyday.summarize(repeating, [table()], 2, by_trials=by_trials).iloc[0]
+        for by_trials in (False, True)
+    )
+    assert (distinct["best_value"], trials["best_value"]) == (190.0, 4.0)
+    assert distinct["repeat_share"] == pytest.approx(100 / 3)
+    assert trials["repeat_share"] == 50.0
+    assert distinct["cpu_seconds"] == pytest.approx(0.001 + 0.002 + 0.003 + 3 * 0.001)
+    assert trials["cpu_seconds"] == pytest.approx(0.001 + 0.002 + 2 * 0.001)
+
+
+def test_a_budget_of_trials_ends_a_study_that_repeats_itself() -> None:
+    (problem, spec) = tradeoffs.load("cifar10-params"), make_spec("test_runner:Stubborn")
+    (cell,) = make_cells([problem], [spec], [0], [7], by_trials=True)
+    result = run_cell(cell)
+    assert len(result.asked) == 7
+    summary = pareto.summarize([result], [problem], 7).iloc[0]
+    assert summary["repeat_share"] == pytest.approx(600 / 7)
+    (by_evaluations,) = make_cells([problem], [spec], [0], [7])
+    assert by_evaluations.key != cell.key
 
 
 def test_a_study_on_a_function_is_read_off_at_fewer_evaluations() -> None:
