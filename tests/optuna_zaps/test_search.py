@@ -261,7 +261,7 @@ def test_bad_arguments(make: object, message: str) -> None:
 
 
 def test_of_many_candidates_the_best_are_kept_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Fifty of 400 at a time are scored anew; the search still goes to the best, and everything
+    # Fifty of 144 at a time are scored anew; the search still goes to the best, and everything
     # is proposed once in the end.
     monkeypatch.setattr("optuna_zaps.search.MAX_SCORED", 50)
     machine = search()
