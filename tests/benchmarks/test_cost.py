@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+import subprocess
+import sys
 import time
 import tracemalloc
 from typing import Any
@@ -58,18 +60,25 @@ def cpu_seconds(function: Callable[[], None], rounds: int = 3) -> float:
     return min(times)
 
 
-@pytest.mark.parametrize("n_trials", [200, 500])
-@pytest.mark.parametrize("name", ["random", "zaps", "zaps-paper"])
+@pytest.mark.parametrize(
+    ("name", "n_trials"),
+    [
+        *((name, n) for name in ("random", "zaps", "zaps-paper") for n in (200, 500)),
+        ("zaps", 1000),
+        ("zaps", 2000),
+    ],
+)
 def test_cpu_of_a_whole_study(
     nasbench201: Callable[[str], Any], benchmark: Any, name: str, n_trials: int
 ) -> None:
     table = nasbench201("cifar10")
     made = samplers(table)
     study = partial(whole_study, table.objective, made[name], n_trials, 0)
-    study()  # imports and caches are not the study's cost
-    tpe = cpu_seconds(partial(whole_study, table.objective, made["tpe"], n_trials, 0))
-    benchmark.pedantic(study, rounds=3)
-    ratio = cpu_seconds(study) / tpe
+    rounds = 3 if n_trials <= 500 else 1
+    whole_study(table.objective, made[name], 50, 0)  # imports are not the study's cost
+    tpe = cpu_seconds(partial(whole_study, table.objective, made["tpe"], n_trials, 0), rounds)
+    benchmark.pedantic(study, rounds=rounds)
+    ratio = cpu_seconds(study, rounds) / tpe
     benchmark.extra_info["cpu ratio to tpe"] = ratio
     print(f"\n{name}, {n_trials} trials: {ratio:.2f} x TPE ({tpe:.2f} s CPU)")
 
@@ -99,3 +108,58 @@ def test_peak_memory_of_a_study(nasbench201: Callable[[str], Any], name: str) ->
         peaks[each] = tracemalloc.get_traced_memory()[1] / 2**20
         tracemalloc.stop()
     print(f"\n{name}: peak {peaks[name]:.1f} MiB of Python memory, tpe {peaks['tpe']:.1f} MiB")
+
+
+_OF_MANY = """
+import resource, sys, time
+import numpy as np, optuna, pandas as pd
+from optuna_zaps import ZAPSSampler
+optuna.logging.set_verbosity(optuna.logging.ERROR)
+n = int(sys.argv[1])
+codes = np.indices((10,) * n).reshape(n, -1).T
+weights = np.random.default_rng(0).normal(size=(n, 10))
+value = weights[np.arange(n), codes].sum(axis=1)
+table = pd.DataFrame({f"p{i}": codes[:, i].astype(str) for i in range(n)})
+for j in range(5):
+    table[f"x{j}"] = value + np.random.default_rng(j).normal(size=len(value)) * (1 + j)
+def objective(trial):
+    choices = list("0123456789")
+    return weights[range(n), [int(trial.suggest_categorical(f"p{i}", choices)) for i in range(n)]].sum()
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+before, start = peak(), time.process_time()
+study = optuna.create_study(direction="maximize", sampler=ZAPSSampler(table, seed=0))
+study.optimize(objective, n_trials=200)
+print(time.process_time() - start, before, peak())
+"""
+
+
+@pytest.mark.parametrize("exponent", [3, 4, 5, 6])
+def test_growth_with_the_number_of_candidates(benchmark: Any, exponent: int) -> None:
+    command = [sys.executable, "-c", _OF_MANY, str(exponent)]
+    done = benchmark.pedantic(
+        partial(subprocess.run, command, check=True, capture_output=True, text=True), rounds=1
+    )
+    seconds, before, peak = map(float, done.stdout.split())
+    benchmark.extra_info.update({"cpu seconds": seconds, "peak GiB": peak})
+    print(
+        f"\n10^{exponent} candidates, 200 trials: {seconds:.1f} s CPU, peak {peak:.2f} GiB", end=""
+    )
+    print(f" ({before:.2f} before the study: libraries and the table)")
+
+
+@pytest.mark.parametrize("n_parameters", [5, 12])
+def test_a_space_of_10_to_the_12_costs_no_more_per_ask_than_one_of_10_to_the_5(
+    benchmark: Any, n_parameters: int
+) -> None:
+    space = {f"p{i}": optuna.distributions.IntDistribution(0, 9) for i in range(n_parameters)}
+
+    def objective(trial: optuna.Trial) -> float:
+        return sum(abs(trial.suggest_int(name, 0, 9) - 4) for name in space)
+
+    def study() -> None:
+        sampler = ZAPSSampler(search_space=space, seed=0)
+        optuna.create_study(sampler=sampler).optimize(objective, n_trials=100)
+
+    study()
+    benchmark.pedantic(study, rounds=3)
+    print(f"\n10^{n_parameters} configurations, 100 trials: {cpu_seconds(study):.2f} s CPU")
