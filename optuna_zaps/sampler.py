@@ -467,13 +467,14 @@ class ZAPSSampler(BaseSampler):
         matching: npt.NDArray[np.bool_],
     ) -> dict[str, Any] | None:
         """What becomes of a trial for which nothing new is left."""
+        if not self._space_is_given:
+            # What else the objective may suggest still tells further trials apart.
+            return None
         self._warn_once(
             f"exhausted {study._study_id}",
             "Every configuration of the search space was evaluated or is being evaluated; "
             "further trials repeat one.",
         )
-        if not self._space_is_given:
-            return None
         repeats = stream(self._seed, "exhausted", trial.number)
         return candidates.params(int(repeats.choice(np.flatnonzero(matching))))
 

@@ -123,8 +123,8 @@ table = pd.DataFrame({f"p{i}": codes[:, i].astype(str) for i in range(n)})
 for j in range(5):
     table[f"x{j}"] = value + np.random.default_rng(j).normal(size=len(value)) * (1 + j)
 def objective(trial):
-    choices = list("0123456789")
-    return weights[range(n), [int(trial.suggest_categorical(f"p{i}", choices)) for i in range(n)]].sum()
+    chosen = [int(trial.suggest_categorical(f"p{i}", list("0123456789"))) for i in range(n)]
+    return weights[range(n), chosen].sum()
 peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 before, start = peak(), time.process_time()
 study = optuna.create_study(direction="maximize", sampler=ZAPSSampler(table, seed=0))
@@ -142,9 +142,9 @@ def test_growth_with_the_number_of_candidates(benchmark: Any, exponent: int) -> 
     seconds, before, peak = map(float, done.stdout.split())
     benchmark.extra_info.update({"cpu seconds": seconds, "peak GiB": peak})
     print(
-        f"\n10^{exponent} candidates, 200 trials: {seconds:.1f} s CPU, peak {peak:.2f} GiB", end=""
+        f"\n10^{exponent} candidates, 200 trials: {seconds:.1f} s CPU, peak {peak:.2f} GiB "
+        f"({before:.2f} before the study: libraries and the table)"
     )
-    print(f" ({before:.2f} before the study: libraries and the table)")
 
 
 @pytest.mark.parametrize("n_parameters", [5, 12])
