@@ -16,6 +16,7 @@ import pandas as pd
 
 from optuna_zaps._history import HistoryReader
 from optuna_zaps._random import stream
+from optuna_zaps._space import offers
 from optuna_zaps.candidates import CandidateSet
 from optuna_zaps.candidates import choice_key
 from optuna_zaps.joint import JointSearch
@@ -153,8 +154,16 @@ class DrawnArena:
         seen = reader.configurations(study, self._pool.space, trial)
         observed = reader.read(study, _candidates_of(seen), trial) if seen else None
         best = [] if observed is None else observed.best_first().tolist()
-        rng = stream(self._seed, "pool", len(best))
-        candidates = self._pool.draw(seen, best, rng, fixed)
+        space = self._pool.space
+        offered = {
+            name: value
+            for name, value in fixed.items()
+            if name in space and offers(space[name], value)
+        }
+        # Proxies may be dear to compute: the points over the space are then those of the first.
+        spread = None if self._proxies is None else stream(self._seed, "pool")
+        rng = stream(self._seed, "pool", len(best) + 1)
+        candidates = self._pool.draw(seen, best, rng, offered, spread=spread)
         self.search = self._search_over(candidates)
         if observed is None:
             observed = Observations((History.empty(len(candidates)),) * len(study.directions))
@@ -166,27 +175,30 @@ class DrawnArena:
 
 
 class _RememberedProxies:
-    """Proxies of pool after pool, each configuration computed once.
+    """Proxies of pool after pool, those of the first and of the latest remembered.
 
     Ranks are those among the first pool, so that a configuration keeps its rank.
     """
 
     def __init__(self, function: ProxyFunction) -> None:
         self._function = function
-        self._known: dict[tuple[Any, ...], Mapping[str, float]] = {}
+        self._first: dict[tuple[Any, ...], Mapping[str, float]] = {}
+        self._latest: dict[tuple[Any, ...], Mapping[str, float]] = {}
+        self._before: dict[tuple[Any, ...], Mapping[str, float]] = {}
         self._reference: ProxyTable | None = None
 
     def of(self, candidates: CandidateSet) -> ProxyTable:
+        self._before, self._latest = self._latest, {}
         table = ProxyTable.from_function(self._remembered, candidates, self._reference)
         if self._reference is None:
-            self._reference = table
+            self._reference, self._first = table, self._latest
         return table
 
     def _remembered(self, params: dict[str, Any]) -> Mapping[str, float]:
         key = tuple(map(choice_key, params.values()))
-        if key not in self._known:
-            self._known[key] = self._function(params)
-        return self._known[key]
+        known = self._first.get(key) or self._before.get(key)
+        self._latest[key] = self._function(params) if known is None else known
+        return self._latest[key]
 
 
 def _candidates_of(configurations: list[dict[str, Any]]) -> CandidateSet:

@@ -78,6 +78,8 @@ class Pool:
         incumbents: Sequence[int],
         rng: np.random.Generator,
         fixed: Mapping[str, Any] | None = None,
+        *,
+        spread: np.random.Generator | None = None,
     ) -> CandidateSet:
         """What was seen, in its order, and after it points over the space and near the best.
 
@@ -86,12 +88,13 @@ class Pool:
             incumbents: Positions in ``seen`` of those to look around, the best first.
             rng: Draws the points.
             fixed: Values that every drawn point has.
+            spread: Draws the points over the space, in the place of ``rng``.
         """
         values = [[params[name] for params in seen] for name in self.space]
         points = np.empty((len(seen), len(self._axes)))
         for column, axis in enumerate(self._axes):
             points[:, column] = axis.points(values[column])
-        drawn = np.vstack([self._sobol(rng), self._near(points[list(incumbents)], rng)])
+        drawn = np.vstack([self._sobol(spread or rng), self._near(points[list(incumbents)], rng)])
         for column, (name, axis) in enumerate(zip(self.space, self._axes, strict=True)):
             if fixed and name in fixed:
                 drawn[:, column] = axis.points([fixed[name]])

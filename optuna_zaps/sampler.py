@@ -104,7 +104,8 @@ class ZAPSSampler(BaseSampler):
             proxies, whose ranks matter but not their scale or sign. Its rows are then the
             candidates: a configuration without a row is never proposed. Or a function from
             parameters to ``{name: number}``, evaluated once for each configuration of the space,
-            under a progress bar, and kept in memory. Or :obj:`None`, to search by the parameters
+            under a progress bar, and kept in memory; of a space that cannot be enumerated, for
+            1,024 configurations at first and about as many for each trial. Or :obj:`None`, to search by the parameters
             alone.
         search_space:
             Distribution, or sequence of choices, of each parameter. By default the space is read

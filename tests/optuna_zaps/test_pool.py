@@ -151,7 +151,9 @@ def test_proxies_of_a_space_that_cannot_be_enumerated() -> None:
     study.optimize(
         lambda trial: sum(trial.suggest_categorical(n, range(10)) for n in space), n_trials=40
     )
-    assert len(calls) == len(set(calls))  # each configuration once
+    settings = PoolSettings()
+    assert len(calls) <= settings.n_global + 40 * settings.n_local
+    assert len(set(calls[: settings.n_global])) == settings.n_global
     assert len({tuple(t.params.values()) for t in study.trials}) == 40
     # The proxy is the objective, whose standard deviation is 8.1 about 36 at random.
     assert study.best_value >= 60
@@ -190,3 +192,20 @@ def test_a_grid_gives_numbers_their_places() -> None:
     grid = CandidateSet.grid({"n": [1, 10, 100]}, places={"n": [0.0, 0.5, 1.0]})
     assert grid.encoding.ravel().tolist() == [0.0, 0.5, 1.0]
     assert (grid.widths, grid.numeric) == ((1,), (True,))
+
+
+def test_a_value_that_is_not_offered_is_left_to_the_objective() -> None:
+    space = {"x": FloatDistribution(0, 1), "c": CategoricalDistribution(["a", "b"])}
+
+    def objective(trial: optuna.Trial) -> float:
+        return trial.suggest_float("x", 0, 1) + (trial.suggest_categorical("c", ["a", "b"]) == "a")
+
+    study = optuna.create_study(sampler=ZAPSSampler(search_space=space, seed=0))
+    study.optimize(objective, n_trials=12)
+    study.enqueue_trial({"x": 7.0})
+    study.enqueue_trial({"x": 0.25})
+    with pytest.warns(UserWarning, match="out of range"):
+        study.optimize(objective, n_trials=1)
+    study.optimize(objective, n_trials=2)
+    assert [t.params["x"] for t in study.trials[12:14]] == [7.0, 0.25]
+    assert all(0 <= t.params["x"] <= 1 for t in study.trials[14:])
