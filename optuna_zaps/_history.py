@@ -253,7 +253,7 @@ def _comparable(labels: list[_Label]) -> list[_Label]:
         return labels
     if not complete:
         return []
-    median = float(np.median(complete))
+    median = float(np.median(_finite(np.asarray(complete))))
     return [
         (candidate, min(value, median) if state == TrialState.PRUNED else value, state)
         for candidate, value, state in labels

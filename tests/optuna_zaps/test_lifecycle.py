@@ -111,6 +111,20 @@ def test_a_pruned_value_counts_for_no_more_than_the_median() -> None:
     assert history.labels.tolist() == [1.0, 2.0, 9.0, 2.0, 0.5]
 
 
+def test_the_median_of_infinite_values_of_both_signs() -> None:
+    study = study_with(sampler(surrogate="gaussian-process"), direction="minimize")
+    for result in (float("inf"), -float("inf")):
+        study.optimize(lambda trial, result=result: result + 0 * objective(trial), n_trials=1)
+
+    def pruned(trial: optuna.Trial) -> float:
+        suggest(trial)
+        trial.report(5.0, step=0)
+        raise optuna.TrialPruned
+
+    study.optimize(pruned, n_trials=8)
+    assert len(set(evaluated(study))) == 10
+
+
 # --- the order of things -----------------------------------------------------------------------
 
 

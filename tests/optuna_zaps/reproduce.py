@@ -1,0 +1,90 @@
+"""Prints the trials of some studies, which must be the same in every environment.
+
+    python tests/optuna_zaps/reproduce.py
+
+prints JSON: for each study the parameters and attributes of its trials.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import json
+from typing import Any
+
+import numpy as np
+import optuna
+import pandas as pd
+
+from optuna_zaps import ZAPSSampler
+
+
+SPACE: dict[str, list[Any]] = {
+    "op": list("abcde"), "act": ["x", None, True, 2.5], "width": [8, 16, 32]
+}  # fmt: skip
+N_TRIALS = 30
+
+
+def score(params: dict[str, Any]) -> float:
+    """Smooth in the positions of the choices, with an interaction."""
+    op, act, width = (SPACE[name].index(params[name]) for name in SPACE)
+    return float(op + 2 * act - 0.5 * width * act)
+
+
+def table() -> pd.DataFrame:
+    """Two proxies that know a little of the score."""
+    rows = pd.MultiIndex.from_product(SPACE.values(), names=list(SPACE)).to_frame(index=False)
+    rows = rows.astype(object).where(rows.notna(), None)
+    truth = np.asarray([score(row) for row in rows.to_dict("records")])
+    rng = np.random.default_rng(0)
+    return rows.assign(
+        flops=truth + rng.normal(scale=2.0, size=len(rows)),
+        synflow=truth + rng.normal(scale=4.0, size=len(rows)),
+    )
+
+
+SAMPLERS: dict[str, Callable[[], ZAPSSampler]] = {
+    "processes": lambda: ZAPSSampler(table(), search_space=SPACE, seed=1),
+    "trees": lambda: ZAPSSampler(table(), search_space=SPACE, budget=30, seed=1),
+    "no proxies": lambda: ZAPSSampler(search_space=SPACE, seed=1),
+    "space from the trials": lambda: ZAPSSampler(n_startup_trials=8, seed=1),
+}
+
+
+def objective(trial: optuna.Trial) -> float:
+    """Suggest and score; every seventh trial fails."""
+    value = score({name: trial.suggest_categorical(name, SPACE[name]) for name in SPACE})
+    return float("nan") if trial.number % 7 == 3 else value
+
+
+def one_by_one(study: optuna.Study) -> None:
+    """The plain way."""
+    study.optimize(objective, n_trials=N_TRIALS)
+
+
+def four_at_a_time(study: optuna.Study) -> None:
+    """With trials pending, told in the order in which they were asked."""
+    pending: list[tuple[optuna.Trial, float]] = []
+    for _ in range(N_TRIALS):
+        trial = study.ask()
+        pending.append((trial, objective(trial)))
+        if len(pending) == 4:
+            done, value = pending.pop(0)
+            study.tell(done, value)
+
+
+def studies() -> dict[str, list[Any]]:
+    """Parameters and user attributes of every trial, by the name of the study."""
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    result = {}
+    for name, make in SAMPLERS.items():
+        for way in (one_by_one, four_at_a_time):
+            study = optuna.create_study(direction="maximize", sampler=make())
+            way(study)
+            result[f"{name}, {way.__name__}"] = [
+                [trial.params, trial.user_attrs] for trial in study.trials
+            ]
+    return result
+
+
+if __name__ == "__main__":
+    print(json.dumps(studies(), sort_keys=True))
