@@ -105,8 +105,8 @@ class ZAPSSampler(BaseSampler):
             candidates: a configuration without a row is never proposed. Or a function from
             parameters to ``{name: number}``, evaluated once for each configuration of the space,
             under a progress bar, and kept in memory; of a space that cannot be enumerated, for
-            1,024 configurations at first and about as many for each trial. Or :obj:`None`, to search by the parameters
-            alone.
+            1,024 configurations at first and about as many for each trial. Or :obj:`None`, to
+            search by the parameters alone.
         search_space:
             Distribution, or sequence of choices, of each parameter. By default the space is read
             from the table (index levels with names, else the columns that are not numeric), or
