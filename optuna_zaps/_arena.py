@@ -167,6 +167,7 @@ class DrawnArena:
         self.search = self._search_over(candidates)
         if observed is None:
             observed = Observations((History.empty(len(candidates)),) * len(study.directions))
+        observed = observed.thinned(self._pool.settings.n_labels, stream(self._seed, "labels"))
         return self.search, observed.widened(len(candidates))
 
     def _search_over(self, candidates: CandidateSet) -> JointSearch:

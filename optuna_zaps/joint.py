@@ -67,6 +67,23 @@ class Observations:
             tuple(history.widened(n_candidates) for history in self.constraints),
         )
 
+    def thinned(self, n_labels: int, rng: np.random.Generator) -> Observations:
+        """The same with fewer labels: the best half, and a sample of the others.
+
+        Args:
+            n_labels: Most labels of an outcome.
+            rng: Draws the sample; a generator of the same seed keeps most of it as labels arrive.
+        """
+        if len(self.labelled) <= n_labels:
+            return self
+        best = self.best_first()[: n_labels // 2]
+        lot = np.where(np.isin(self.labelled, best), -1.0, rng.random(len(self.labelled)))
+        kept = self.labelled[np.argsort(lot, kind="stable")[:n_labels]]
+        return Observations(
+            tuple(history.restricted(kept) for history in self.objectives),
+            tuple(history.restricted(kept) for history in self.constraints),
+        )
+
     def violations(self) -> FloatArray:
         """How much the labelled candidates violate the constraints in all, shape (n_labelled,).
 

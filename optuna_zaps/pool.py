@@ -40,6 +40,8 @@ class PoolSettings:
         n_global: Points of a scrambled Sobol sequence over the whole space, a power of 2.
         n_local: Points near the best ones.
         n_incumbents: How many of the best have points near them.
+        n_labels: Most labels that a fit over a pool takes, so that its time does not grow with
+            the cube of their number.
         min_step: Smallest standard deviation of a local step of a number, in units of its range.
         max_step: Largest.
     """
@@ -47,6 +49,7 @@ class PoolSettings:
     n_global: int = 1024
     n_local: int = 1024
     n_incumbents: int = 8
+    n_labels: int = 256
     min_step: float = 0.005
     max_step: float = 0.3
 
@@ -63,7 +66,7 @@ class Pool:
         self, space: Mapping[str, BaseDistribution], settings: PoolSettings | None = None
     ) -> None:
         self.space = dict(space)
-        self._settings = settings or PoolSettings()
+        self.settings = settings or PoolSettings()
         self._axes = [_Axis(distribution) for distribution in self.space.values()]
 
     def spread(self, rng: np.random.Generator) -> CandidateSet:
@@ -102,14 +105,14 @@ class Pool:
 
     def _sobol(self, rng: np.random.Generator) -> FloatArray:
         sequence = qmc.Sobol(len(self._axes), scramble=True, seed=rng)
-        return np.asarray(sequence.random(self._settings.n_global), dtype=np.float64)
+        return np.asarray(sequence.random(self.settings.n_global), dtype=np.float64)
 
     def _near(self, centres: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Points that differ from a centre in one parameter or a few, by small steps and large."""
         n_parameters = len(self._axes)
         if len(centres) == 0:
             return np.empty((0, n_parameters))
-        settings = self._settings
+        settings = self.settings
         shape = (settings.n_local, n_parameters)
         points = centres[np.arange(settings.n_local) % len(centres)]
         changed = rng.random(shape) < min(1.0, 2.0 / n_parameters)

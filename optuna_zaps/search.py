@@ -192,6 +192,16 @@ class History:
         """That of a study without a trial."""
         return cls(np.empty(0, np.intp), np.empty(0), np.zeros(n_candidates, np.bool_))
 
+    def restricted(self, candidates: IntArray) -> History:
+        """The same with the labels of these candidates alone."""
+        kept = np.isin(self.labelled, candidates)
+        return replace(
+            self,
+            labelled=self.labelled[kept],
+            labels=self.labels[kept],
+            pending=None if self.pending is None else self.pending[kept],
+        )
+
     def widened(self, n_candidates: int) -> History:
         """The same over more candidates, the further ones available."""
         unavailable = np.zeros(n_candidates, dtype=np.bool_)

@@ -102,7 +102,7 @@ class GaussianProcessSettings:
         """
         settings = cls() if layout.n_proxies else cls.alone()
         if any(layout.numeric):
-            return replace(settings, prior_std=cls.prior_std, relevance=True)
+            return replace(settings, noise=0.1, prior_std=cls.prior_std, relevance=True)
         return settings
 
     def n_hyper(self, n_labelled: int) -> int:
@@ -166,8 +166,10 @@ class Kernel:
         start = [noise, 1.0] + [3.0] * self._n_weights + ([0.1] if self.with_proxies else [])
         start += [1.0 / max(self._n_smooth, 1), 0.5] * self._n_smooth
         self.prior_mean: FloatArray = np.log(start)
-        # Noise below 0.1 % of the variance would make near-equal labels contradict each other.
-        self.bounds = [(np.log(1e-3), np.log(3.0))] + [
+        # Noise below 0.1 % of the variance would make near-equal labels contradict each other,
+        # but a smooth function of numbers is known better than that near its optimum.
+        least_noise = 1e-6 if any(layout.numeric) else 1e-3
+        self.bounds = [(np.log(least_noise), np.log(3.0))] + [
             (mean - 6.0, mean + 6.0) for mean in self.prior_mean[1:]
         ]
 
