@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import field
 from datetime import datetime
 import math
 from typing import Any
@@ -46,19 +47,17 @@ class _Tally:
     """What a run of trials, in order of their numbers, adds up to."""
 
     def __init__(self, candidates: CandidateSet, sign: float) -> None:
-        self._candidates = candidates
         self._sign = sign
         self._unavailable = np.zeros(len(candidates), dtype=np.bool_)
         self._labels: list[_Label] = []
 
     def copy(self) -> _Tally:
         twin = _Tally.__new__(_Tally)
-        twin._candidates, twin._sign = self._candidates, self._sign
+        twin._sign = self._sign
         twin._unavailable, twin._labels = self._unavailable.copy(), self._labels.copy()
         return twin
 
-    def add(self, trial: FrozenTrial) -> None:
-        candidate = candidate_of(trial, self._candidates)
+    def add(self, trial: FrozenTrial, candidate: int | None) -> None:
         if candidate is None:
             return
         self._unavailable[candidate] = True
@@ -80,11 +79,17 @@ class _Tally:
 
 @dataclass
 class _Prefix:
-    """The first trials of a study, all finished, so that none is read twice."""
+    """The first trials of a study, all finished, so that none is read twice.
 
+    A worker that died leaves a running trial, behind which no prefix grows: the candidates of
+    finished trials beyond are remembered, since looking them up is what takes time.
+    """
+
+    candidates: CandidateSet
     tally: _Tally
     n_trials: int = 0
     last_completed: datetime | None = None
+    beyond: dict[tuple[int, datetime | None], int | None] = field(default_factory=dict)
 
     def is_of(self, trials: Sequence[FrozenTrial]) -> bool:
         """Whether the trials still begin with these: a deleted study's identity may come again."""
@@ -98,9 +103,18 @@ class _Prefix:
         for trial in trials[self.n_trials :]:
             if not trial.state.is_finished():
                 return
-            self.tally.add(trial)
+            self.tally.add(trial, self.candidate_of(trial))
+            self.beyond.pop((trial.number, trial.datetime_complete), None)
             self.n_trials += 1
             self.last_completed = trial.datetime_complete
+
+    def candidate_of(self, trial: FrozenTrial) -> int | None:
+        if not trial.state.is_finished():
+            return candidate_of(trial, self.candidates)
+        key = trial.number, trial.datetime_complete
+        if key not in self.beyond:
+            self.beyond[key] = candidate_of(trial, self.candidates)
+        return self.beyond[key]
 
 
 class HistoryReader:
@@ -127,7 +141,7 @@ class HistoryReader:
         prefix, rest = self._split(study, candidates, but)
         tally = prefix.tally.copy()
         for trial in rest:
-            tally.add(trial)
+            tally.add(trial, prefix.candidate_of(trial))
         return tally.history()
 
     def holders(
@@ -141,7 +155,7 @@ class HistoryReader:
         prefix, rest = self._split(study, candidates, but)
         # The trials of the prefix came before, whatever their numbers are.
         first = [-1] if prefix.tally.holds(candidate) else []
-        return first + [t.number for t in rest if candidate_of(t, candidates) == candidate]
+        return first + [t.number for t in rest if prefix.candidate_of(t) == candidate]
 
     def _split(
         self, study: Study, candidates: CandidateSet, but: FrozenTrial | None
@@ -154,7 +168,7 @@ class HistoryReader:
         prefixes = self._prefixes.setdefault(study._storage, {})
         prefix = prefixes.get(study._study_id)
         if prefix is None or not prefix.is_of(trials):
-            prefix = _Prefix(_Tally(candidates, direction_sign(study)))
+            prefix = _Prefix(candidates, _Tally(candidates, direction_sign(study)))
             prefixes[study._study_id] = prefix
         prefix.extend(trials)
         rest = trials[prefix.n_trials :]
