@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import field
 from datetime import datetime
 import math
 from typing import Any
@@ -52,7 +53,6 @@ class _Tally:
     """What a run of trials, in order of their numbers, adds up to."""
 
     def __init__(self, candidates: CandidateSet, signs: tuple[float, ...]) -> None:
-        self.candidates = candidates
         self._signs = signs
         self._unavailable = np.zeros(len(candidates), dtype=np.bool_)
         self._objectives: tuple[list[_Label], ...] = tuple([] for _ in signs)
@@ -60,14 +60,13 @@ class _Tally:
 
     def copy(self) -> _Tally:
         twin = _Tally.__new__(_Tally)
-        twin.candidates, twin._signs = self.candidates, self._signs
+        twin._signs = self._signs
         twin._unavailable = self._unavailable.copy()
         twin._objectives = tuple(labels.copy() for labels in self._objectives)
         twin._constraints = {name: labels.copy() for name, labels in self._constraints.items()}
         return twin
 
-    def add(self, trial: FrozenTrial) -> None:
-        candidate = candidate_of(trial, self.candidates)
+    def add(self, trial: FrozenTrial, candidate: int | None) -> None:
         if candidate is None:
             return
         self._unavailable[candidate] = True
@@ -98,11 +97,17 @@ class _Tally:
 
 @dataclass
 class _Prefix:
-    """The first trials of a study, all finished, so that none is read twice."""
+    """The first trials of a study, all finished, so that none is read twice.
 
+    A worker that died leaves a running trial, behind which no prefix grows: the candidates of
+    finished trials beyond are remembered, since looking them up is what takes time.
+    """
+
+    candidates: CandidateSet
     tally: _Tally
     n_trials: int = 0
     last_completed: datetime | None = None
+    beyond: dict[tuple[int, datetime | None], int | None] = field(default_factory=dict)
 
     def is_of(self, trials: Sequence[FrozenTrial]) -> bool:
         """Whether the trials still begin with these: a deleted study's identity may come again."""
@@ -116,9 +121,18 @@ class _Prefix:
         for trial in trials[self.n_trials :]:
             if not trial.state.is_finished():
                 return
-            self.tally.add(trial)
+            self.tally.add(trial, self.candidate_of(trial))
+            self.beyond.pop((trial.number, trial.datetime_complete), None)
             self.n_trials += 1
             self.last_completed = trial.datetime_complete
+
+    def candidate_of(self, trial: FrozenTrial) -> int | None:
+        if not trial.state.is_finished():
+            return candidate_of(trial, self.candidates)
+        key = trial.number, trial.datetime_complete
+        if key not in self.beyond:
+            self.beyond[key] = candidate_of(trial, self.candidates)
+        return self.beyond[key]
 
 
 class HistoryReader:
@@ -140,7 +154,7 @@ class HistoryReader:
         prefix, rest = self._split(study, candidates, but)
         tally = prefix.tally.copy()
         for trial in rest:
-            tally.add(trial)
+            tally.add(trial, prefix.candidate_of(trial))
         return tally.observations()
 
     @staticmethod
@@ -177,7 +191,7 @@ class HistoryReader:
         prefix, rest = self._split(study, candidates, but)
         # The trials of the prefix came before, whatever their numbers are.
         first = [-1] if prefix.tally.holds(candidate) else []
-        return first + [t.number for t in rest if candidate_of(t, candidates) == candidate]
+        return first + [t.number for t in rest if prefix.candidate_of(t) == candidate]
 
     def _split(
         self, study: Study, candidates: CandidateSet, but: FrozenTrial | None
@@ -185,8 +199,8 @@ class HistoryReader:
         """The finished first trials of a study, and the others."""
         trials = study._storage.get_all_trials(study._study_id, deepcopy=False)
         known = self._prefixes[study]
-        if not known or known[0].tally.candidates is not candidates or not known[0].is_of(trials):
-            known[:] = [_Prefix(_Tally(candidates, direction_signs(study)))]
+        if not known or known[0].candidates is not candidates or not known[0].is_of(trials):
+            known[:] = [_Prefix(candidates, _Tally(candidates, direction_signs(study)))]
         prefix = known[0]
         prefix.extend(trials)
         rest = trials[prefix.n_trials :]

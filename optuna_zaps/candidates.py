@@ -289,13 +289,12 @@ def _factorized(column: pd.Series[Any]) -> tuple[npt.NDArray[np.intp], tuple[Any
         values = values.copy()
         values[np.flatnonzero(is_missing)[~is_none]] = _NaN  # pandas takes the two for one
     codes, distinct = pd.factorize(values, use_na_sentinel=False)
-    return codes, tuple(
-        math.nan
-        if value is _NaN
-        else missing
-        if pd.isna(value)
-        else value.item()
-        if isinstance(value, np.generic)
-        else value
-        for value in distinct
-    )
+    return codes, tuple(_scalar(value, missing) for value in distinct)
+
+
+def _scalar(value: Any, missing: Any) -> Any:
+    if value is _NaN:
+        return math.nan
+    if pd.isna(value):
+        return missing
+    return value.item() if isinstance(value, np.generic) else value

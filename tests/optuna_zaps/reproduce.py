@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import json
+import math
 from typing import Any
 
 import numpy as np
 import optuna
+from optuna.trial import TrialState
 import pandas as pd
 
 from optuna_zaps import ZAPSSampler
@@ -69,7 +71,10 @@ def four_at_a_time(study: optuna.Study) -> None:
         pending.append((trial, objective(trial)))
         if len(pending) == 4:
             done, value = pending.pop(0)
-            study.tell(done, value)
+            if math.isnan(value):
+                study.tell(done, state=TrialState.FAIL)
+            else:
+                study.tell(done, value)
 
 
 def studies() -> dict[str, list[Any]]:

@@ -11,6 +11,7 @@ from optuna.trial import TrialState
 import pytest
 
 from optuna_zaps import ZAPSSampler
+from optuna_zaps.candidates import CandidateSet
 from optuna_zaps.search import History
 
 
@@ -113,6 +114,25 @@ def test_the_same_history_with_pending_trials_gives_the_same_proposal() -> None:
     twin.add_trials(study.trials)
     for _ in range(4):
         assert ask(twin)[0].params == ask(study)[0].params
+
+
+def test_a_trial_that_never_ends_does_not_make_each_ask_look_up_every_trial(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    study = study_after(3)
+    ask(study)  # its worker has died
+    study.optimize(suggested, n_trials=36)
+    looked_up: list[Any] = []
+    index = CandidateSet.index
+
+    def counting(self: CandidateSet, params: Any) -> int | None:
+        looked_up.append(params)
+        return index(self, params)
+
+    monkeypatch.setattr(CandidateSet, "index", counting)
+    study.optimize(suggested, n_trials=1)
+    # Its own and the dead worker's, at each reading of the history; not the 36 between.
+    assert len(looked_up) < 12
 
 
 def precision(table: Any, seed: int, n_pending: int) -> int:
