@@ -25,7 +25,6 @@ pytest.importorskip("PIL", reason="needs Pillow for the photographs: pip install
 from harness.benchmarks import proxy_tables  # noqa: E402
 from harness.benchmarks.networks.batches import photograph_crops  # noqa: E402
 from harness.benchmarks.networks.nasbench101 import NASBench101Network  # noqa: E402
-from harness.benchmarks.networks.nasbench101 import vertex_widths  # noqa: E402
 from harness.benchmarks.networks.nasbench201 import NASBench201Network  # noqa: E402
 from optuna_zaps.zerocost import score  # noqa: E402
 
