@@ -73,7 +73,7 @@ def _cell_counts(
 ) -> tuple[int, int]:
     widths = vertex_widths(matrix, width_in, width_out)
     n_params = n_flops = 0
-    convolutions = [(width_in, width, 1) for width, edge in zip(widths, matrix[0]) if edge]
+    convolutions = [(width_in, widths[vertex], 1) for vertex in np.flatnonzero(matrix[0])]
     for name, width in zip(operations[1:-1], widths[1:-1], strict=True):
         if name in KERNELS:
             convolutions.append((width, width, KERNELS[name]))
