@@ -79,10 +79,10 @@ def test_nasbench101_params_are_those_of_the_release(graphs: pd.DataFrame) -> No
 
 
 def test_nasbench101_flops_are_those_that_the_network_does(graphs: pd.DataFrame) -> None:
-    batch = torch.zeros(1, 3, 32, 32), torch.tensor([0])
+    batch = torch.zeros(2, 3, 32, 32), torch.tensor([0, 1])
     for graph in graphs.sample(5, random_state=1).itertuples():
         params = {"adjacency": graph.adjacency, "ops": graph.ops}
-        scale = proxy_tables.Scale(n_cells=3, channels=128, n_samples=1, image_size=32)
+        scale = proxy_tables.Scale(n_cells=3, channels=128, n_samples=2, image_size=32)
         network = proxy_tables.network_of_nasbench101(params, scale=scale, n_classes=10)
         counted = nasbench101.count(graph.adjacency, graph.ops)[1]
         assert score(network, batch, proxies=["flops"])["flops"] == round(1e6 * counted)
