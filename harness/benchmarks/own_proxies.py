@@ -39,3 +39,22 @@ def metadata(benchmark: str, n_classes: int) -> dict[str, Any]:
         pq.read_schema(path(benchmark, n_classes)).metadata[METADATA]
     )
     return stored
+
+
+def describe(benchmark: str, n_classes: int) -> str:
+    """What the proxies of a table are, as a clause.
+
+    Raises:
+        FileNotFoundError: If it is not shipped.
+    """
+    scale = metadata(benchmark, n_classes)["scale"]
+    return (
+        "params and flops are exact; the others were computed with optuna_zaps.zerocost for "
+        f"{n_classes} classes on networks of {_number(scale['n_cells'], 'cell')} a stage and "
+        f"{scale['channels']} channels, with {scale['n_samples']} photograph crops of "
+        f"{scale['image_size']} x {scale['image_size']} pixels"
+    )
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"

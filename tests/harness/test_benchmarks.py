@@ -97,7 +97,7 @@ def test_without_the_folder_the_package_is_the_default(monkeypatch: Any) -> None
     [
         (("nasbench301", "cifar10"), r"must be one of \['hpo', 'nasbench101', 'nasbench201'\]"),
         (("nasbench101", "mnist"), r"must be one of \['cifar10'\]"),
-        (("nasbench101", "cifar10", "web"), r"must be one of \['parquet'\]"),
+        (("nasbench101", "cifar10", "web"), r"must be one of \['parquet', 'parquet-own'\]"),
         (("nasbench201", "mnist"), r"must be one of \['cifar10', 'cifar100'"),
         (("nasbench201", "cifar10", "web"), r"must be one of \['suite-zero', 'package'\]"),
     ],

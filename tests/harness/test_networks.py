@@ -11,12 +11,12 @@ import pandas as pd
 import pytest
 from scipy.stats import spearmanr
 
+from harness.benchmarks import nasbench101
 from harness.benchmarks import nasbench201
 from harness.benchmarks import own_proxies
 from harness.benchmarks.cells import EDGES
 from harness.benchmarks.cells import canonical
 from harness.benchmarks.cells import pruned
-from harness.benchmarks.cells import representatives
 
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'optuna-zaps[zerocost]'")
@@ -25,7 +25,6 @@ pytest.importorskip("PIL", reason="needs Pillow for the photographs: pip install
 from harness.benchmarks import proxy_tables  # noqa: E402
 from harness.benchmarks.networks.batches import photograph_crops  # noqa: E402
 from harness.benchmarks.networks.nasbench101 import NASBench101Network  # noqa: E402
-from harness.benchmarks.networks.nasbench101 import vertex_widths  # noqa: E402
 from harness.benchmarks.networks.nasbench201 import NASBench201Network  # noqa: E402
 from optuna_zaps.zerocost import score  # noqa: E402
 
@@ -79,12 +78,14 @@ def test_nasbench101_params_are_those_of_the_release(graphs: pd.DataFrame) -> No
         assert counted / 1e6 == pytest.approx(graph.params, rel=1e-6), graph.hash
 
 
-def test_channels_of_an_uneven_concatenation() -> None:
-    # 1, 2 and 3 lead to the output, 16 = 6 + 5 + 5; 1 also leads to 2.
-    matrix = np.zeros((5, 5), dtype=bool)
-    for edge in ((0, 1), (0, 2), (0, 3), (1, 2), (1, 4), (2, 4), (3, 4)):
-        matrix[edge] = True
-    assert vertex_widths(matrix, 8, 16) == [8, 6, 5, 5, 16]
+def test_nasbench101_flops_are_those_that_the_network_does(graphs: pd.DataFrame) -> None:
+    batch = torch.zeros(2, 3, 32, 32), torch.tensor([0, 1])
+    for graph in graphs.sample(5, random_state=1).itertuples():
+        params = {"adjacency": graph.adjacency, "ops": graph.ops}
+        scale = proxy_tables.Scale(n_cells=3, channels=128, n_samples=2, image_size=32)
+        network = proxy_tables.network_of_nasbench101(params, scale=scale, n_classes=10)
+        counted = nasbench101.count(graph.adjacency, graph.ops)[1]
+        assert score(network, batch, proxies=["flops"])["flops"] == round(1e6 * counted)
 
 
 def test_cells_of_one_class_have_the_same_jacobian() -> None:
@@ -106,15 +107,6 @@ def test_cells_of_one_class_have_the_same_jacobian() -> None:
             assert values[0][name] == pytest.approx(values[1][name], rel=1e-3, nan_ok=True), name
 
 
-def test_classes_refine_to_those_of_the_release(nasbench201: Callable[[str], Any]) -> None:
-    table = pd.read_parquet(Path(os.environ["ZAPS_DATA_DIR"]) / "nasbench201.parquet")
-    cells = nasbench201("cifar10").parameters.to_numpy().tolist()
-    first = pd.Series(representatives(cells))
-    assert (first.groupby(table["iso_class"]).nunique() == 1).all()
-    dead = [pruned(cell) != tuple(cell) for cell in cells]
-    assert dead == table["has_dead_edge"].tolist()
-
-
 def test_crops_are_normalised_seeded_and_have_three_samples_of_a_class() -> None:
     images, labels = photograph_crops(32, 100, 8, seed=1)
     assert images.shape == (32, 3, 8, 8)
@@ -133,8 +125,7 @@ def test_random_rows_of_the_table_can_be_computed_again(
     space: str, n_classes: int, request: pytest.FixtureRequest
 ) -> None:
     table = own_proxies.load(space, n_classes)
-    if table is None:
-        pytest.skip(f"the table of {space} for {n_classes} classes is not shipped")
+    assert table is not None
     if space == "nasbench201":
         cells = proxy_tables.cells_of_nasbench201()
         configurations, position = proxy_tables.configurations_of_nasbench201(cells)
@@ -146,22 +137,27 @@ def test_random_rows_of_the_table_can_be_computed_again(
     np.testing.assert_allclose(again, table.iloc[rows], rtol=1e-2, atol=1e-3)
 
 
-def test_the_table_ranks_accuracy(nasbench201: Callable[[str], Any]) -> None:
-    table = own_proxies.load("nasbench201", 10)
-    if table is None:
-        pytest.skip("the table of nasbench201 is not shipped")
-    values = nasbench201("cifar10").values
-    floors = {"nwot": 0.65, "synflow": 0.65, "l2_norm": 0.65, "snip": 0.4, "grad_norm": 0.4}
-    for name, floor in (floors | {"fisher": 0.4}).items():
-        assert spearmanr(table[name], values).statistic >= floor, name
+def test_norms_of_weights_are_those_of_nasbench_suite_zero(
+    nasbench201: Callable[[str], Any],
+) -> None:
+    # The expected norm depends on the number of convolutions alone, so that what is drawn orders
+    # the cells of one number: the rank correlation of two seeds is 0.95, the values agree to 1%.
+    benchmark = nasbench201("cifar10")
+    rows = np.random.default_rng(0).choice(len(benchmark.values), size=20, replace=False)
+    batch = torch.zeros(2, 3, 32, 32), torch.tensor([0, 1])
+    norms = [
+        score(NASBench201Network(pruned(cell), 10), batch, proxies=["l2_norm"])["l2_norm"]
+        for cell in benchmark.parameters.to_numpy()[rows]
+    ]
+    np.testing.assert_allclose(norms, benchmark.proxies["l2_norm"].iloc[rows], rtol=0.02)
 
 
 @pytest.mark.slow
 def test_full_size_networks_agree_with_nasbench_suite_zero(
     nasbench201: Callable[[str], Any],
 ) -> None:
-    floors = {"params": 0.99, "flops": 0.99, "l2_norm": 0.95, "synflow": 0.95, "nwot": 0.95}
-    floors |= {"snip": 0.95, "grad_norm": 0.95, "fisher": 0.9, "zen": 0.9, "jacov": 0.9}
+    floors = dict.fromkeys(("l2_norm", "synflow", "nwot", "snip", "grad_norm"), 0.95)
+    floors |= dict.fromkeys(("fisher", "zen", "jacov"), 0.9)
     benchmark = nasbench201("cifar10")
     rows = np.random.default_rng(0).choice(len(benchmark.values), size=300, replace=False)
     batch = photograph_crops(64, 10, 32)
@@ -169,7 +165,10 @@ def test_full_size_networks_agree_with_nasbench_suite_zero(
         score(lambda c=cell: NASBench201Network(c, 10), batch, proxies=floors)
         for cell in map(pruned, benchmark.parameters.to_numpy()[rows])
     )
-    for name, floor in floors.items():
-        reference = benchmark.proxies[name].to_numpy()[rows]
-        found = spearmanr(scores[name], reference, nan_policy="omit").statistic
-        assert found >= floor, (name, found)
+    references = benchmark.proxies.iloc[rows].reset_index(drop=True)
+    found = {
+        name: spearmanr(scores[name], references[name], nan_policy="omit").statistic
+        for name in floors
+    }
+    print(found)
+    assert not {name: rho for name, rho in found.items() if rho < floors[name]}

@@ -4,33 +4,26 @@ A 3 x 3 convolution, three stacks of three equal cells with C, 2C and 4C channel
 stride two before the second and third stack, global pooling, and a linear classifier. A cell is a
 directed acyclic graph: vertex 0 is its input, the last its output, the others apply an operation
 to the sum of their inputs. A convolution is convolution, batch norm, ReLU.
-
-Notations:
-    matrix: bool array of shape (n_vertices, n_vertices), upper triangular; ``matrix[i, j]`` is the
-        edge from vertex i to vertex j.
-    widths: channels of each vertex. The output concatenates the vertices that lead to it, so they
-        share its channels; any other vertex has as many as the widest that it leads to.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch import nn
 
-
-Matrix = npt.NDArray[np.bool_]
+from harness.benchmarks.graphs import KERNELS
+from harness.benchmarks.graphs import Matrix
+from harness.benchmarks.graphs import vertex_widths
 
 
 class NASBench101Network(nn.Module):
     """A cell's network.
 
     Args:
-        matrix: See the module's notations.
+        matrix: See the notations of ``harness.benchmarks.graphs``.
         operations: Operation of each vertex, ``"input"`` first and ``"output"`` last.
         n_classes: Number of classes.
         n_cells: Cells of a stack, 3 in the benchmark.
@@ -64,26 +57,6 @@ class NASBench101Network(nn.Module):
         """Logits of shape (n_samples, n_classes) of images (n_samples, 3, height, width)."""
         logits: Tensor = self.classifier(self.features(images).flatten(1))
         return logits
-
-
-def vertex_widths(matrix: Matrix, width_in: int, width_out: int) -> list[int]:
-    """Channels of each vertex; see the module's notations.
-
-    Where the output's channels do not divide evenly, the first vertices take one more each.
-    """
-    n_vertices = len(matrix)
-    last = n_vertices - 1
-    widths = [width_in, *[0] * (n_vertices - 2), width_out]
-    joined = [vertex for vertex in range(1, last) if matrix[vertex, last]]
-    for position, vertex in enumerate(joined):
-        share, remainder = divmod(width_out, len(joined))
-        widths[vertex] = share + (position < remainder)
-    for vertex in range(last - 1, 0, -1):
-        if not matrix[vertex, last]:
-            widths[vertex] = max(
-                widths[after] for after in range(vertex + 1, last) if matrix[vertex, after]
-            )
-    return widths
 
 
 class _Cell(nn.Module):
@@ -132,8 +105,7 @@ class _Cell(nn.Module):
 def _operation(name: str, width: int) -> nn.Module:
     if name == "maxpool3x3":
         return nn.MaxPool2d(3, stride=1, padding=1)
-    kernels = {"conv1x1-bn-relu": 1, "conv3x3-bn-relu": 3}
-    return _conv_bn_relu(width, width, kernels[name])
+    return _conv_bn_relu(width, width, KERNELS[name])
 
 
 def _conv_bn_relu(width_in: int, width_out: int, kernel: int) -> nn.Module:
