@@ -155,6 +155,7 @@ class Kernel:
         self._n_proxies = layout.n_proxies
         self.with_proxies = with_proxies and layout.n_proxies > 0
         self._n_smooth = (1 + layout.has_neighbourhood) if self.with_proxies else 0
+        self.has_numbers = any(layout.numeric)
         numeric = np.repeat(np.array(layout.numeric, dtype=np.bool_), layout.widths)
         parameter = np.repeat(np.arange(layout.n_parameters), layout.widths)
         self._n_weights = layout.n_parameters if relevance else 1
@@ -168,7 +169,7 @@ class Kernel:
         self.prior_mean: FloatArray = np.log(start)
         # Noise below 0.1 % of the variance would make near-equal labels contradict each other,
         # but a smooth function of numbers is known better than that near its optimum.
-        least_noise = 1e-6 if any(layout.numeric) else 1e-3
+        least_noise = 1e-6 if self.has_numbers else 1e-3
         self.bounds = [(np.log(least_noise), np.log(3.0))] + [
             (mean - 6.0, mean + 6.0) for mean in self.prior_mean[1:]
         ]
@@ -178,7 +179,9 @@ class Kernel:
         weights = np.exp(0.5 * theta[2 : 2 + self._n_weights])
         encoding = X[:, X.shape[1] - self._layout.n_encoding :]
         parts = [
-            encoding[:, columns] * (scale * weights[weight]).astype(X.dtype)
+            # To select every column would copy them all.
+            (encoding if len(columns) == encoding.shape[1] else encoding[:, columns])
+            * (scale * weights[weight]).astype(X.dtype)
             for columns, weight, scale in (self._unordered, self._numbers)
         ]
         return Rows((*parts, *self._ranks(X)))
@@ -447,18 +450,19 @@ class _PoolPosterior:
 
     def _append(self, start: int, stop: int) -> None:
         """Extend L by rows [L21, L22] and L^-1 K(., pool) by the same rows."""
-        # In double precision: of near-equal rows the covariance is all but singular.
-        rows = self._rows[:stop].astype(np.float64)
+        rows = self._rows[:stop]
         new = self._kernel.rows(self._theta, rows[start:])
         factor = self._factor
-        square = self._kernel.between(self._theta, new, new)
+        solved = self._kernel.between(self._theta, new, self._pool_rows)
+        if self._kernel.has_numbers:
+            # Of near-equal numbers the covariance is all but singular in single precision.
+            rows = rows.astype(np.float64)
+            new = self._kernel.rows(self._theta, rows[start:])
+        square = self._kernel.between(self._theta, new, new).astype(np.float64)
         square.flat[:: stop - start + 1] += self._noise
-        solved = self._kernel.between(
-            self._theta, self._kernel.rows(self._theta, self._rows[start:stop]), self._pool_rows
-        )
         if start:
             old = self._kernel.rows(self._theta, rows[:start])
-            cross = self._kernel.between(self._theta, old, new)
+            cross = self._kernel.between(self._theta, old, new).astype(np.float64)
             left = solve_triangular(factor[:start, :start], cross, lower=True, check_finite=False)
             factor[start:stop, :start] = left.T
             square -= left.T @ left
