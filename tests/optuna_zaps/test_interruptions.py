@@ -66,7 +66,14 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return worker.database(request.param)
 
 
-@pytest.mark.parametrize("retries", [None, 0, 1], ids=["no heartbeat", "heartbeat", "retry"])
+@pytest.mark.parametrize(
+    "retries",
+    [
+        pytest.param(None, id="no heartbeat"),
+        pytest.param(0, id="heartbeat", marks=pytest.mark.slow),
+        pytest.param(1, id="retry"),
+    ],
+)
 def test_a_worker_is_killed_in_mid_trial(
     address: str, tmp_path: Path, retries: int | None
 ) -> None:
