@@ -64,9 +64,9 @@ def representatives(cells: Iterable[Sequence[str]]) -> list[int]:
     They compute the same function with as many convolutions of each kind. Without the second
     condition 638 of the 15,625 cells would take scores of networks with other weights.
     """
-    first: dict[tuple[str, tuple[int, ...]], int] = {}
+    first: dict[tuple[str, ...], int] = {}
     keys = (
-        (canonical(cell), tuple(pruned(cell).count(name) for name in CONVOLUTIONS))
+        (canonical(cell), *(name for name in sorted(pruned(cell)) if name in CONVOLUTIONS))
         for cell in cells
     )
     return [first.setdefault(key, position) for position, key in enumerate(keys)]

@@ -179,11 +179,13 @@ class Passes:
     def _backward(self) -> tuple[dict[str, Tensor], list[Gate]]:
         loss = self._loss(self.logits, self.targets)
         weights, gates = self.weights, self._forward.gates
+        gates.needed = True
         found = _gradients(
             loss,
             [*weights.values(), *(ones for ones, _ in gates.values())],
             create_graph=self._second_order,
         )
+        gates.needed = False
         by_gate = [
             Gate(gradient.detach().flatten(1), size)
             for gradient, (_, size) in zip(found[len(weights) :], gates.values(), strict=True)
@@ -273,7 +275,7 @@ PERTURBATION = 0.01
 class _Forward:
     leaf: Tensor
     logits: Tensor
-    gates: dict[Any, tuple[Tensor, int]]
+    gates: _Gates
     work: WorkRecorder
 
 
@@ -346,13 +348,45 @@ def _without_normalisation(model: nn.Module) -> Iterator[None]:
         yield
 
 
+class _Gates(dict[Any, tuple[Tensor, int]]):
+    """Gates by layer with the number of weights of a channel.
+
+    Attributes:
+        needed: Whether a backward pass computes gradients by the gates. Most have no use for them.
+    """
+
+    needed = False
+
+
+class _Multiply(torch.autograd.Function):
+    """Product of an output with its gate, whose gradient by the gate has no gradient itself.
+
+    No proxy asks for that one, and without it a second backward pass does not walk the gates.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, out: Tensor, gate: Tensor, gates: _Gates) -> Tensor:
+        ctx.save_for_backward(out)
+        ctx.shape, ctx.gates = gate.shape, gates
+        return out.clone()  # the gate is one; the network may work in place on the product
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor | None, None]:
+        if not ctx.gates.needed:
+            return gradient, None, None
+        (out,) = ctx.saved_tensors
+        with torch.no_grad():
+            by_gate = (gradient * out).sum_to_size(ctx.shape)
+        return gradient, by_gate, None
+
+
 @contextmanager
-def _gated(model: nn.Module) -> Iterator[dict[Any, tuple[Tensor, int]]]:
+def _gated(model: nn.Module) -> Iterator[_Gates]:
     """Multiplies the outputs of convolutions and linear layers by gates, and yields the gates.
 
     A module that is used twice has one gate, so the gradients of both uses add up.
     """
-    gates: dict[Any, tuple[Tensor, int]] = {}
+    gates = _Gates()
 
     def multiply(module: nn.Module, args: Any, out: Tensor) -> Tensor:
         channels = -1 if isinstance(module, nn.Linear) or out.dim() < 3 else 1
@@ -363,7 +397,7 @@ def _gated(model: nn.Module) -> Iterator[dict[Any, tuple[Tensor, int]]]:
             ones = torch.ones(shape, dtype=out.dtype, device=out.device, requires_grad=True)
             weight = cast(Tensor, module.weight)
             gates[key] = ones, weight.numel() // out.shape[channels]
-        return out * gates[key][0]
+        return cast(Tensor, _Multiply.apply(out, gates[key][0], gates))  # type: ignore[no-untyped-call]
 
     layers = [
         m for m in model.modules() if isinstance(m, (nn.Linear, *_CONVOLUTIONS, *_TRANSPOSED))
