@@ -9,14 +9,14 @@ Notations:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 import warnings
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import ThreadpoolController
+
+from optuna_zaps._threads import one_thread
 
 
 @dataclass(frozen=True)
@@ -147,12 +147,6 @@ def hybrid_kmeans(
     )
 
 
-@cache
-def _threadpools() -> ThreadpoolController:
-    """Made once: it looks through every library that the process has loaded."""
-    return ThreadpoolController()
-
-
 def _spread(
     ranks: npt.NDArray[np.float64],
     pool: npt.NDArray[np.intp],
@@ -170,8 +164,7 @@ def _spread(
         max_iter=settings.max_iterations,
         random_state=int(rng.integers(2**31)),
     )
-    # One thread: sums over threads differ in the last bit from machine to machine.
-    with _threadpools().limit(limits=1), warnings.catch_warnings():
+    with one_thread(), warnings.catch_warnings():
         # Fewer distinct points than clusters leave empty ones, whose centroids still serve here.
         warnings.simplefilter("ignore", ConvergenceWarning)
         # Deviation: the paper clusters every point. The pool is shuffled: its head is a sample.

@@ -26,6 +26,7 @@ import numpy.typing as npt
 
 from optuna_zaps._ladder import rungs
 from optuna_zaps._random import stream
+from optuna_zaps._threads import one_thread
 from optuna_zaps.acquisition import ConstantExploration
 from optuna_zaps.acquisition import Exploration
 from optuna_zaps.acquisition import upper_confidence_bound
@@ -459,7 +460,8 @@ class ZAPSSearch:
         labelled, labels = history.labelled[:size], history.labels[:size]
         key = (labelled.tobytes(), labels.tobytes())
         if self._model is None or key != self._model_key:
-            self._model, self._model_key = self._fit(labelled, labels), key
+            with one_thread("blas"):
+                self._model, self._model_key = self._fit(labelled, labels), key
         return self._model
 
     def _fit(self, labelled: IntArray, labels: FloatArray) -> Prediction:
