@@ -5,6 +5,7 @@ Either kind turns the trials of a study into a search over candidates and a hist
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Mapping
 from typing import Any
 from typing import Protocol
@@ -30,32 +31,25 @@ from optuna_zaps.surrogates import Surrogate
 from optuna_zaps.surrogates import SurrogateFactory
 
 
-class KeptSurrogates:
-    """Surrogates that remember their fits from one pool to the next."""
+class _KeptSurrogates:
+    """A factory whose surrogates remember their fits from one pool to the next.
 
-    def __init__(self) -> None:
-        self._factory: SurrogateFactory | None = None
+    Args:
+        factory: Makes the surrogate of a layout and seed that is asked for the first time.
+    """
+
+    def __init__(self, factory: SurrogateFactory) -> None:
+        self._factory = factory
         self._made: dict[tuple[FeatureLayout, int], Surrogate] = {}
 
-    def of(self, factory: SurrogateFactory) -> SurrogateFactory:
-        """A factory that makes one surrogate for each layout and seed."""
-        self._factory = factory
-        return self._kept
-
-    def _kept(self, layout: FeatureLayout, seed: int) -> Surrogate:
-        assert self._factory is not None
+    def __call__(self, layout: FeatureLayout, seed: int) -> Surrogate:
         if (layout, seed) not in self._made:
             self._made[layout, seed] = self._factory(layout, seed)
         return self._made[layout, seed]
 
 
-class PoolSearchFactory(Protocol):
-    """Makes a search over a pool with the settings of a sampler."""
-
-    def __call__(
-        self, candidates: CandidateSet, proxies: ProxyTable | None, surrogates: KeptSurrogates
-    ) -> JointSearch:
-        """Search over candidates."""
+PoolSearchFactory = Callable[[CandidateSet, ProxyTable | None, SurrogateFactory], JointSearch]
+"""Makes a search over a pool with the settings of a sampler, given a surrogate."""
 
 
 class Arena(Protocol):
@@ -119,6 +113,7 @@ class DrawnArena:
     Args:
         space: Distribution of each parameter.
         make_search: Makes a search over a pool.
+        surrogate: Factory of the model.
         seed: Seed of the pools.
         function: Proxies of a configuration.
     """
@@ -129,12 +124,13 @@ class DrawnArena:
         self,
         space: Mapping[str, BaseDistribution],
         make_search: PoolSearchFactory,
+        surrogate: SurrogateFactory,
         seed: int,
         function: ProxyFunction | None,
     ) -> None:
         self._pool = Pool(space)
         self._make_search = make_search
-        self._surrogates = KeptSurrogates()
+        self._surrogate = _KeptSurrogates(surrogate)
         self._seed = seed
         self._proxies = None if function is None else _RememberedProxies(function)
         self._first = self._search_over(self._pool.spread(stream(seed, "pool")))
@@ -148,13 +144,17 @@ class DrawnArena:
         fixed: Mapping[str, Any],
     ) -> tuple[JointSearch, Observations]:
         """As in :class:`Arena`."""
-        planned = trial is not None and trial.number < self._first.first.schedule.n_startup
-        if planned and not fixed.keys() & self._pool.space.keys():
-            return self._first, reader.read(study, self._first.first.candidates, trial)
-        seen = reader.configurations(study, self._pool.space, trial)
-        observed = reader.read(study, _candidates_of(seen), trial) if seen else None
-        best = [] if observed is None else observed.best_first().tolist()
         space = self._pool.space
+        planned = trial is not None and trial.number < self._first.first.schedule.n_startup
+        if planned and not fixed.keys() & space.keys():
+            return self._first, reader.read(study, self._first.first.candidates, trial)
+        seen = reader.configurations(study, space, trial)
+        observed = (
+            reader.read(study, _candidates_of(seen), trial)
+            if seen
+            else Observations((History.empty(0),) * len(study.directions))
+        )
+        best_first = observed.best_first()
         offered = {
             name: value
             for name, value in fixed.items()
@@ -162,17 +162,16 @@ class DrawnArena:
         }
         # Proxies may be dear to compute: the points over the space are then those of the first.
         spread = None if self._proxies is None else stream(self._seed, "pool")
-        rng = stream(self._seed, "pool", len(best) + 1)
-        candidates = self._pool.draw(seen, best, rng, offered, spread=spread)
+        rng = stream(self._seed, "pool", len(best_first) + 1)
+        candidates = self._pool.draw(seen, best_first.tolist(), rng, offered, spread=spread)
         self.search = self._search_over(candidates)
-        if observed is None:
-            observed = Observations((History.empty(len(candidates)),) * len(study.directions))
-        observed = observed.thinned(self._pool.settings.n_labels, stream(self._seed, "labels"))
+        n_labels = self._pool.settings.n_labels
+        observed = observed.thinned(n_labels, best_first, stream(self._seed, "labels"))
         return self.search, observed.widened(len(candidates))
 
     def _search_over(self, candidates: CandidateSet) -> JointSearch:
         proxies = None if self._proxies is None else self._proxies.of(candidates)
-        return self._make_search(candidates, proxies, self._surrogates)
+        return self._make_search(candidates, proxies, self._surrogate)
 
 
 class _RememberedProxies:

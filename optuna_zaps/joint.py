@@ -67,17 +67,20 @@ class Observations:
             tuple(history.widened(n_candidates) for history in self.constraints),
         )
 
-    def thinned(self, n_labels: int, rng: np.random.Generator) -> Observations:
+    def thinned(
+        self, n_labels: int, best_first: IntArray, rng: np.random.Generator
+    ) -> Observations:
         """The same with fewer labels: the best half, and a sample of the others.
 
         Args:
             n_labels: Most labels of an outcome.
+            best_first: What :meth:`best_first` returned.
             rng: Draws the sample; a generator of the same seed keeps most of it as labels arrive.
         """
         if len(self.labelled) <= n_labels:
             return self
-        best = self.best_first()[: n_labels // 2]
-        lot = np.where(np.isin(self.labelled, best), -1.0, rng.random(len(self.labelled)))
+        is_best = np.isin(self.labelled, best_first[: n_labels // 2])
+        lot = np.where(is_best, -1.0, rng.random(len(self.labelled)))
         kept = self.labelled[np.argsort(lot, kind="stable")[:n_labels]]
         return Observations(
             tuple(history.restricted(kept) for history in self.objectives),
@@ -127,9 +130,11 @@ class JointSearch:
     ) -> Proposal | None:
         """Name the next candidate; arguments as for :meth:`ZAPSSearch.propose`."""
         objectives, constraints = observations.objectives, observations.constraints
-        if len(objectives) == 1 and not constraints:
-            return self.first.propose(objectives[0], number, allowed)
-        if number < self.first.schedule.n_startup or len(observations.labelled) < MIN_LABELS:
+        if (
+            (len(objectives) == 1 and not constraints)
+            or number < self.first.schedule.n_startup
+            or len(observations.labelled) < MIN_LABELS
+        ):
             return self.first.propose(objectives[0], number, allowed)
         free = (
             ~observations.unavailable if allowed is None else allowed & ~observations.unavailable

@@ -30,7 +30,6 @@ from optuna_zaps import _space
 from optuna_zaps._arena import Arena
 from optuna_zaps._arena import DrawnArena
 from optuna_zaps._arena import EnumeratedArena
-from optuna_zaps._arena import KeptSurrogates
 from optuna_zaps._history import CLAIM_KEY
 from optuna_zaps._history import MEAN_KEY
 from optuna_zaps._history import HistoryReader
@@ -116,7 +115,8 @@ class ZAPSSampler(BaseSampler):
             Number of evaluations that the study will have, at least 10. With it the schedule is
             the paper's: ``max(10, budget // 4)`` initial evaluations, then two batches. Without
             it the sampler is anytime: 14 initial evaluations (10 without proxies, 20 before
-            trees), then a fit whenever the number of values grew by a tenth.
+            trees), then a fit whenever the number of values grew by a tenth, or at every value
+            where parameters are numbers or the space cannot be enumerated.
         initial_proxies:
             Names of the proxies that seed the initialisation, or a fitted
             :class:`~optuna_zaps.ProxyFit`: what proved informative on another data set. By
@@ -211,7 +211,7 @@ class ZAPSSampler(BaseSampler):
         self._space_is_given = True
         space = None if search_space is None else _space.normalized(search_space)
         if isinstance(proxies, pd.DataFrame):
-            self._arena = self._enumerated(self._table_search(proxies, space))
+            self._arena = EnumeratedArena(self._table_search(proxies, space))
         elif proxies is None or callable(proxies):
             self._function = proxies
             if space is not None:
@@ -504,7 +504,7 @@ class ZAPSSampler(BaseSampler):
 
     def _table_search(
         self, table: pd.DataFrame, space: dict[str, BaseDistribution] | None
-    ) -> ZAPSSearch:
+    ) -> JointSearch:
         if table.empty:
             raise ValueError("The proxy table must have at least one row, but is empty.")
         parameters, proxies = split_table(table, None if space is None else list(space))
@@ -526,7 +526,7 @@ class ZAPSSampler(BaseSampler):
             None if space is None else _space.choices_of(space),
             places=None if space is None else _space.places_of(space),
         )
-        return self._search_over(candidates, ProxyTable(proxies))
+        return self._make_search(candidates, ProxyTable(proxies))
 
     def _inferred_space(self, study: Study) -> dict[str, BaseDistribution]:
         """What the study's trials have in common and leaves a choice."""
@@ -576,48 +576,43 @@ class ZAPSSampler(BaseSampler):
             proxies = None
             if self._function is not None:
                 proxies = ProxyTable.from_function(self._function, candidates)
-            arena = self._enumerated(self._search_over(candidates, proxies))
+            arena = EnumeratedArena(self._make_search(candidates, proxies))
         else:
-            arena = DrawnArena(space, self._search_over_pool, self._seed, self._function)
+            arena = DrawnArena(
+                space, self._make_search, self._profile.surrogate, self._seed, self._function
+            )
         self._arenas[names] = dict(space), arena
         return arena
 
-    def _search_over(self, candidates: CandidateSet, proxies: ProxyTable | None) -> ZAPSSearch:
-        return ZAPSSearch(
-            candidates,
-            proxies,
-            surrogate=self._profile.surrogate,
-            settings=self._profile.settings,
-            schedule=self._schedule_for(candidates, proxies),
-            seed=self._seed,
-            initial_proxies=self._initial_proxies,
-        )
-
-    def _schedule_for(self, candidates: CandidateSet, proxies: ProxyTable | None) -> Schedule:
-        schedule = self._schedules[_has_names(proxies)]
-        return _at_every_label(schedule) if any(candidates.numeric) else schedule
-
-    def _search_over_pool(
-        self, candidates: CandidateSet, proxies: ProxyTable | None, surrogates: KeptSurrogates
+    def _make_search(
+        self,
+        candidates: CandidateSet,
+        proxies: ProxyTable | None,
+        kept_surrogate: SurrogateFactory | None = None,
     ) -> JointSearch:
-        schedule = _at_every_label(self._schedules[_has_names(proxies)])
+        """A search over a space, or, with a surrogate that is kept, over a pool drawn from it."""
+        in_pool = kept_surrogate is not None
+        with_proxies = proxies is not None and len(proxies.names) > 0
+        schedule, settings, plan = self._schedules[with_proxies], self._profile.settings, None
+        if isinstance(schedule, AnytimeSchedule) and (in_pool or any(candidates.numeric)):
+            # Near a good number lie others as good: a second pick of one fit would be wasted.
+            schedule = replace(schedule, growth=0.0)
+        if in_pool:
+            # A pool holds few of the neighbours that a configuration has.
+            settings = replace(settings, neighbourhood=False)
+            if not with_proxies:
+                plan = sequence_plan(len(candidates), schedule.n_startup)
         search = ZAPSSearch(
             candidates,
             proxies,
-            surrogate=surrogates.of(self._profile.surrogate),
-            # A pool holds few of the neighbours that a configuration has.
-            settings=replace(self._profile.settings, neighbourhood=False),
+            surrogate=kept_surrogate or self._profile.surrogate,
+            settings=settings,
             schedule=schedule,
             seed=self._seed,
             initial_proxies=self._initial_proxies,
-            plan=(
-                None if _has_names(proxies) else sequence_plan(len(candidates), schedule.n_startup)
-            ),
+            plan=plan,
         )
         return JointSearch(search, self._seed)
-
-    def _enumerated(self, search: ZAPSSearch) -> Arena:
-        return EnumeratedArena(JointSearch(search, self._seed))
 
     def _known_search(self, attribute: str) -> ZAPSSearch:
         if self._arena is None:
@@ -694,18 +689,6 @@ def _schedule(
     if n_startup_trials is None:
         n_startup_trials = profile.n_startup if with_proxies else profile.n_startup_alone
     return AnytimeSchedule(n_startup_trials)
-
-
-def _at_every_label(schedule: Schedule) -> Schedule:
-    """A schedule without batches, unless they are the paper's.
-
-    Near a good number lie others as good: a second pick of one fit would be wasted.
-    """
-    return replace(schedule, growth=0.0) if isinstance(schedule, AnytimeSchedule) else schedule
-
-
-def _has_names(proxies: ProxyTable | None) -> bool:
-    return proxies is not None and len(proxies.names) > 0
 
 
 def _entropy(seed: int | None) -> int:

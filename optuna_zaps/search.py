@@ -282,7 +282,7 @@ class Prediction:
 class _Look:
     """Predictions of every candidate, and which of them are worth keeping up to date."""
 
-    key: tuple[bytes, bytes, int]
+    key: tuple[bytes, bytes]
     mean: FloatArray
     std: FloatArray
     shortlist: IntArray
@@ -491,8 +491,8 @@ class ZAPSSearch:
         surrogate: Surrogate,
     ) -> _Look:
         """What was predicted of all when the labels last doubled, and who was best then."""
-        size = max((n for n in rungs(MIN_LABELS, 1.0, len(labels))), default=len(labels))
-        key = (labelled[:size].tobytes(), labels[:size].tobytes(), id(features))
+        size = max(rungs(MIN_LABELS, 1.0, len(labels)))
+        key = (labelled[:size].tobytes(), labels[:size].tobytes())
         if self._look is None or self._look.key != key:
             surrogate.fit(features[labelled[:size]], labels[:size])
             mean, std = np.empty(len(features)), np.empty(len(features))
@@ -530,6 +530,7 @@ class ZAPSSearch:
                 features = features[:, columns]
             layout = FeatureLayout(len(active), widths, numeric, len(neighbours) > 0)
             self._kept = (active, features, self._surrogate(layout, self._seed))
+            self._look = None
         return self._kept[1], self._kept[2]
 
     def _planned(self, number: int, free: npt.NDArray[np.bool_]) -> Proposal | None:
