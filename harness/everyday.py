@@ -8,7 +8,6 @@ Notations:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,10 +18,11 @@ from harness.benchmarks import functions
 from harness.benchmarks import hpo
 from harness.benchmarks.base import TabularBenchmark
 from harness.benchmarks.functions import FunctionProblem
+from harness.benchmarks.problem import check_one_of
 from harness.experiment import CellResult
-from harness.readings import BenchmarkKey
 from harness.readings import Reading
 from harness.readings import benchmark_key
+from harness.readings import keyed
 from harness.readings import read_off
 
 
@@ -45,8 +45,7 @@ def load(name: str, source: str | None = None) -> EverydayProblem:
     Raises:
         ValueError: If there is no such problem or source.
     """
-    if name not in NAMES:
-        raise ValueError(f"The problem must be one of {list(NAMES)}, but got {name!r}.")
+    check_one_of("problem", name, NAMES)
     return functions.load(name) if name in functions.FUNCTIONS else hpo.load(name, source)
 
 
@@ -70,9 +69,7 @@ def summarize(
         problem, ``regret`` in percent, ``repeat_share`` in percent, ``cpu_seconds`` those of the
         sampler.
     """
-    by_key: Mapping[BenchmarkKey, EverydayProblem] = {
-        (problem.name, problem.dataset, problem.source): problem for problem in problems
-    }
+    by_key = keyed(problems)
     rows = [
         _row(reading, by_key[benchmark_key(reading.result)])
         for reading in read_off(results, [budget], by_trials=by_trials)

@@ -15,6 +15,7 @@ import pandas as pd
 from harness.benchmarks.limits import Limited
 from harness.experiment import CellResult
 from harness.readings import benchmark_key
+from harness.readings import keyed
 from harness.readings import read_off
 from harness.statistics import GROUP
 
@@ -47,11 +48,10 @@ def summarize(
         ``infeasible_share`` the percentage of trials, repeated proposals included, that broke the
         limit, ``found_optimum`` 100 or 0.
     """
-    by_key = {(one.name, one.dataset, one.source): one for one in problems}
+    by_key = keyed(problems)
     rows: list[dict[str, Any]] = []
     for reading in read_off(results, [budget]):
-        key = benchmark_key(reading.result)
-        problem = by_key[key]
+        problem = by_key[benchmark_key(reading.result)]
         values, feasible = problem.table.values, problem.feasible
         evaluated = np.asarray(reading.evaluated, dtype=np.intp)
         found = values[evaluated[feasible[evaluated]]]
@@ -59,9 +59,7 @@ def summarize(
         asked = np.asarray(reading.result.asked[: reading.n_asks], dtype=np.intp)
         rows.append(
             {
-                **dict(zip(GROUP, (*key, budget), strict=True)),
-                "sampler": reading.result.cell.sampler.label,
-                "seed": reading.result.cell.seed,
+                **reading.identity,
                 "best_value": best,
                 "regret": 100.0 * (problem.optimum - best) / problem.optimum,
                 "infeasible_share": 100.0 * (1.0 - feasible[asked].mean()),

@@ -168,12 +168,7 @@ def _metrics(reading: Reading, benchmark: TabularBenchmark) -> dict[str, Any]:
     best_score = best_curve(evaluated, benchmark.scores, budget)[-1]
     spearman = result.spearman
     return {
-        "benchmark": benchmark.name,
-        "dataset": benchmark.dataset,
-        "source": benchmark.source,
-        "budget": budget,
-        "sampler": result.cell.sampler.label,
-        "seed": result.cell.seed,
+        **reading.identity,
         "precision": precision_curve(evaluated, benchmark.top(N_TOP), budget)[-1],
         "regret": regret_curve(evaluated, benchmark.scores, budget)[-1],
         "best_value": best_score if benchmark.maximized else -best_score,

@@ -21,6 +21,7 @@ import pandas as pd
 from harness.benchmarks.tradeoffs import Tradeoff
 from harness.experiment import CellResult
 from harness.readings import benchmark_key
+from harness.readings import keyed
 from harness.readings import read_off
 from harness.statistics import GROUP
 
@@ -91,7 +92,7 @@ def summarize(
         of the true front, ``on_front`` the number of evaluated configurations that are on the
         true front, ``repeat_share`` in percent, ``cpu_seconds`` those of the sampler.
     """
-    by_key = {(one.name, one.dataset, one.source): one for one in problems}
+    by_key = keyed(problems)
     points = {key: scaled(problem.losses) for key, problem in by_key.items()}
     reference = (REFERENCE, REFERENCE)
     whole = {key: hypervolume(losses, reference) for key, losses in points.items()}
@@ -102,9 +103,7 @@ def summarize(
         found = points[key][list(reading.evaluated)]
         rows.append(
             {
-                **dict(zip(GROUP, (*key, budget), strict=True)),
-                "sampler": reading.result.cell.sampler.label,
-                "seed": reading.result.cell.seed,
+                **reading.identity,
                 "hypervolume": 100.0 * hypervolume(found, reference) / whole[key],
                 "on_front": len(fronts[key].intersection(reading.evaluated)),
                 "repeat_share": 100.0 * (1.0 - len(reading.evaluated) / reading.n_asks),

@@ -9,18 +9,22 @@ Notations:
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Iterable
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
+from harness.benchmarks.problem import Problem
 from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
 from harness.samplers import is_budget_aware
 
 
 BenchmarkKey = tuple[str, str, str]
+P = TypeVar("P", bound=Problem)
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,19 @@ class Reading:
         if self.by_trials:
             return min(self.budget, len(self.result.asked))
         return n_asks_within(self.result.asked, self.budget)
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What tells a reading from others, as columns of a summary."""
+        cell = self.result.cell
+        return {
+            "benchmark": cell.benchmark,
+            "dataset": cell.dataset,
+            "source": cell.source,
+            "budget": self.budget,
+            "sampler": cell.sampler.label,
+            "seed": cell.seed,
+        }
 
     @property
     def cpu_seconds(self) -> float:
@@ -104,6 +121,11 @@ def read_off(
 def benchmark_key(result: CellResult) -> BenchmarkKey:
     """(name, data set, source) of the table that a study ran on."""
     return (result.cell.benchmark, result.cell.dataset, result.cell.source)
+
+
+def keyed(problems: Iterable[P]) -> dict[BenchmarkKey, P]:
+    """Problems by the key that :func:`benchmark_key` gives their studies."""
+    return {(problem.name, problem.dataset, problem.source): problem for problem in problems}
 
 
 def n_asks_within(asked: Sequence[int], budget: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import asdict
 import gzip
@@ -55,6 +56,13 @@ class Store:
         if result is None:
             return None
         return CellResult(**{**_fields(result), "cell": cell})
+
+    def found(self, cells: Iterable[Cell]) -> Iterator[CellResult]:
+        """Results of those of the cells that are there, in their order."""
+        for cell in cells:
+            result = self.load(cell)
+            if result is not None:
+                yield result
 
     def load_all(self) -> list[CellResult]:
         """All results, in the order in which they were finished.

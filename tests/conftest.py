@@ -49,11 +49,21 @@ class NASBench201:
 
 @pytest.fixture(scope="session")
 def nasbench201() -> Callable[[str], NASBench201]:
+    table = pd.read_parquet(_development_tables() / "nasbench201.parquet")
+    return lambda dataset: NASBench201(table, dataset)
+
+
+@pytest.fixture(scope="session")
+def graphs() -> pd.DataFrame:
+    """The graphs of NAS-Bench-101."""
+    return pd.read_parquet(_development_tables() / "nasbench101.parquet")
+
+
+def _development_tables() -> Path:
     folder = os.environ.get("ZAPS_DATA_DIR")
     if not folder:
         pytest.skip("needs the development tables: set ZAPS_DATA_DIR to their folder")
-    table = pd.read_parquet(Path(folder) / "nasbench201.parquet")
-    return lambda dataset: NASBench201(table, dataset)
+    return Path(folder)
 
 
 @pytest.fixture(autouse=True)

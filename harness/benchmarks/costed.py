@@ -17,6 +17,7 @@ import optuna
 from harness.benchmarks import nasbench201
 from harness.benchmarks import package
 from harness.benchmarks.base import TabularBenchmark
+from harness.benchmarks.problem import check_one_of
 
 
 SOURCE = "package"
@@ -85,10 +86,7 @@ def read(
     Raises:
         ValueError: If there is no such problem or source, or the package is not installed.
     """
-    if dataset not in NAMES:
-        raise ValueError(
-            f"The problem of {name} must be one of {list(NAMES)}, but got {dataset!r}."
-        )
+    check_one_of(f"problem of {name}", dataset, NAMES)
     if source not in (None, SOURCE):
         raise ValueError(f"The source of {name} must be {SOURCE!r}, but got {source!r}.")
     data, _, cost = dataset.rpartition("-")

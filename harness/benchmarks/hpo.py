@@ -27,6 +27,7 @@ import pandas as pd
 
 from harness.benchmarks import package
 from harness.benchmarks.base import TabularBenchmark
+from harness.benchmarks.problem import check_one_of
 
 
 @dataclass(frozen=True)
@@ -133,14 +134,9 @@ def load(dataset: str, source: str | None = None) -> TabularBenchmark:
     Raises:
         ValueError: If there is no such table or source, or the package is not installed.
     """
-    if dataset not in DATASETS:
-        raise ValueError(
-            f"The data set of {NAME} must be one of {list(DATASETS)}, but got {dataset!r}."
-        )
-    if source is not None and source not in SOURCES:
-        raise ValueError(
-            f"The source of {NAME} must be one of {list(SOURCES)}, but got {source!r}."
-        )
+    check_one_of(f"data set of {NAME}", dataset, DATASETS)
+    if source is not None:
+        check_one_of(f"source of {NAME}", source, SOURCES)
     return _load(dataset, source or "package")
 
 

@@ -32,6 +32,7 @@ from harness.benchmarks.base import TabularBenchmark
 from harness.benchmarks.files import data_file
 from harness.benchmarks.files import how_to_have
 from harness.benchmarks.graphs import counts
+from harness.benchmarks.problem import check_one_of
 from harness.benchmarks.proxies import PROXIES
 
 
@@ -74,14 +75,9 @@ def load(dataset: str, source: str | None = None) -> TabularBenchmark:
     Raises:
         ValueError: If there is no such data set or source, or its file is not there.
     """
-    if dataset not in DATASETS:
-        raise ValueError(
-            f"The data set of {NAME} must be one of {list(DATASETS)}, but got {dataset!r}."
-        )
-    if source is not None and source not in SOURCES:
-        raise ValueError(
-            f"The source of {NAME} must be one of {list(SOURCES)}, but got {source!r}."
-        )
+    check_one_of(f"data set of {NAME}", dataset, DATASETS)
+    if source is not None:
+        check_one_of(f"source of {NAME}", source, SOURCES)
     path = data_file(_PARQUET)
     if path is None:
         raise ValueError(f"No numbers for {NAME}: {how_to_have(_PARQUET)}.")

@@ -7,6 +7,7 @@ Notations:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -125,3 +126,14 @@ def suggest(trial: optuna.Trial, name: str, distribution: BaseDistribution) -> A
                 "The distribution must be categorical, of ints or of floats, but got "
                 f"{distribution!r}."
             )
+
+
+def check_one_of(what: str, name: str, known: Iterable[str]) -> None:
+    """Refuse a name that is not known.
+
+    Raises:
+        ValueError: If the name is none of those known; says what there is.
+    """
+    known = list(known)
+    if name not in known:
+        raise ValueError(f"The {what} must be one of {known}, but got {name!r}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from contextlib import contextmanager
@@ -91,6 +92,12 @@ def progress_bar() -> Progress:
         TimeRemainingColumn(),
         console=console,
     )
+
+
+def print_notes(notes: Iterable[str]) -> None:
+    """What a reader must know of a problem, below its name."""
+    for note in notes:
+        console.print(f"  {note}", style="dim", highlight=False)
 
 
 def command_line() -> str:

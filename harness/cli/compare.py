@@ -17,6 +17,7 @@ from harness.cli.common import Jobs
 from harness.cli.common import Output
 from harness.cli.common import clean_errors
 from harness.cli.common import console
+from harness.cli.common import print_notes
 from harness.cli.common import report_failures
 from harness.cli.common import run_missing
 from harness.cli.stored import show
@@ -24,7 +25,7 @@ from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
 from harness.paper.experiments import COMPARED
 from harness.paper.results import published_studies
-from harness.readings import BenchmarkKey
+from harness.readings import keyed
 from harness.runner import make_cells
 from harness.store import Store
 
@@ -98,8 +99,7 @@ def compare(
             samplers.build(spec, tables[0], budget=min(budgets), seed=first_seed)
     for table in tables:
         console.print(f"{table.name} / {table.dataset}, source [bold]{table.source}[/bold]")
-        for note in table.notes:
-            console.print(f"  {note}", style="dim", highlight=False)
+        print_notes(table.notes)
     for spec in specs:
         if not samplers.takes_seed(spec):
             console.print(
@@ -108,12 +108,12 @@ def compare(
     store = Store(output)
     cells = make_cells(tables, specs, range(first_seed, first_seed + seeds), budgets)
     failures = run_missing(cells, store, n_jobs)
-    results = [result for cell in cells if (result := store.load(cell)) is not None]
+    results = list(store.found(cells))
     if against_published:
         with clean_errors():
             results += _published(tables)
     if results:
-        show(results, {_key(table): table for table in tables}, budgets, output)
+        show(results, keyed(tables), budgets, output)
     report_failures(failures, len(cells))
 
 
@@ -128,10 +128,6 @@ def _published(tables: Sequence[TabularBenchmark]) -> list[CellResult]:
         "the tables of ZAPS_DATA_DIR.[/yellow]"
     )
     return found
-
-
-def _key(table: TabularBenchmark) -> BenchmarkKey:
-    return (table.name, table.dataset, table.source)
 
 
 def make_specs(texts: Sequence[str]) -> list[SamplerSpec]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
+from typing import Any
 
+import pandas as pd
 import typer
 
-from harness import benchmarks
 from harness import feasibility
 from harness import pareto
 from harness.benchmarks import limits as limits_of
@@ -17,17 +20,17 @@ from harness.cli.common import Jobs
 from harness.cli.common import Output
 from harness.cli.common import clean_errors
 from harness.cli.common import console
+from harness.cli.common import print_notes
 from harness.cli.common import report_failures
 from harness.cli.common import run_missing
 from harness.cli.compare import SamplerNames
 from harness.cli.compare import find_modules_here
 from harness.cli.compare import make_specs
-from harness.experiment import Cell
 from harness.experiment import CellResult
 from harness.report.costed import LIMITS
 from harness.report.costed import TRADEOFFS
+from harness.report.costed import Shown
 from harness.report.costed import costed_tables
-from harness.runner import Outcome
 from harness.runner import make_cells
 from harness.samplers import build
 from harness.store import Store
@@ -45,6 +48,29 @@ Seeds = Annotated[int, typer.Option(min=1, help="Studies per sampler and problem
 Budget = Annotated[int, typer.Option(min=1, help="Trials; a repeated proposal is one.")]
 
 
+@dataclass(frozen=True)
+class _Kind:
+    """What tells the two comparisons apart.
+
+    Attributes:
+        load: A problem by name.
+        summarize: Its metrics, a row per study.
+        shown: Those of the table.
+        tested: That of the tests.
+        file: Name of the file of the numbers.
+    """
+
+    load: Callable[[str], Any]
+    summarize: Callable[[Sequence[CellResult], Sequence[Any], int], pd.DataFrame]
+    shown: Sequence[Shown]
+    tested: str
+    file: str
+
+
+_TRADEOFFS = _Kind(tradeoffs_of.load, pareto.summarize, TRADEOFFS, "hypervolume", "tradeoffs.csv")
+_LIMITS = _Kind(limits_of.load, feasibility.summarize, LIMITS, "regret", "limits.csv")
+
+
 def tradeoffs(
     sampler: SamplerNames = ["zaps", "tpe", "nsgaii", "random"],
     problem: Problems = list(tradeoffs_of.DEFAULTS),
@@ -58,15 +84,7 @@ def tradeoffs(
     Prints the hypervolume in percent of that of the true front, tested against the first sampler
     or zaps, and writes tradeoffs.csv.
     """
-    with clean_errors():
-        problems = [tradeoffs_of.load(name) for name in dict.fromkeys(problem)]
-        results, failures, cells = _run(problems, sampler, budget, seeds, n_jobs, output)
-    if results:
-        summary = pareto.summarize(results, problems, budget)
-        console.print(costed_tables(summary, TRADEOFFS, tested="hypervolume"))
-        summary.to_csv(output / "tradeoffs.csv", index=False)
-        console.print(f"Numbers: [bold]{output / 'tradeoffs.csv'}[/bold]")
-    report_failures(failures, len(cells))
+    _compare(_TRADEOFFS, problem, sampler, budget, seeds, n_jobs, output)
 
 
 def limits(
@@ -82,36 +100,35 @@ def limits(
     The limit is the lower quartile of the cost and is told by Trial.set_constraint. Prints the
     best feasible accuracy and the share of infeasible trials, and writes limits.csv.
     """
-    with clean_errors():
-        problems = [limits_of.load(name) for name in dict.fromkeys(problem)]
-        results, failures, cells = _run(problems, sampler, budget, seeds, n_jobs, output)
-    if results:
-        summary = feasibility.summarize(results, problems, budget)
-        console.print(costed_tables(summary, LIMITS, tested="regret"))
-        summary.to_csv(output / "limits.csv", index=False)
-        console.print(f"Numbers: [bold]{output / 'limits.csv'}[/bold]")
-    report_failures(failures, len(cells))
+    _compare(_LIMITS, problem, sampler, budget, seeds, n_jobs, output)
 
 
-def _run(
-    problems: Sequence[benchmarks.Problem],
+def _compare(
+    kind: _Kind,
+    names: Sequence[str],
     sampler: Sequence[str],
     budget: int,
     seeds: int,
     n_jobs: int | None,
     output: Path,
-) -> tuple[list[CellResult], list[Outcome], list[Cell]]:
-    """Results, failures and all cells of a comparison, of which the missing ones are run."""
-    find_modules_here()
-    specs = make_specs(sampler)
-    for spec in specs:
-        build(spec, problems[0], budget=budget, seed=0)
-    for problem in problems:
-        console.print(f"{problem.name} / {problem.dataset}")
-        for note in problem.notes:
-            console.print(f"  {note}", style="dim", highlight=False)
-    cells = make_cells(problems, specs, range(seeds), [budget], by_trials=True)
-    store = Store(output)
-    failures = run_missing(cells, store, n_jobs)
-    results = [result for cell in cells if (result := store.load(cell)) is not None]
-    return results, failures, cells
+) -> None:
+    """Run what is missing of a comparison, print its tables, write its numbers."""
+    with clean_errors():
+        problems = [kind.load(name) for name in dict.fromkeys(names)]
+        find_modules_here()
+        specs = make_specs(sampler)
+        for spec in specs:
+            build(spec, problems[0], budget=budget, seed=0)
+        for problem in problems:
+            console.print(f"{problem.name} / {problem.dataset}")
+            print_notes(problem.notes)
+        cells = make_cells(problems, specs, range(seeds), [budget], by_trials=True)
+        store = Store(output)
+        failures = run_missing(cells, store, n_jobs)
+        results = list(store.found(cells))
+    if results:
+        summary = kind.summarize(results, problems, budget)
+        console.print(costed_tables(summary, kind.shown, tested=kind.tested))
+        summary.to_csv(output / kind.file, index=False)
+        console.print(f"Numbers: [bold]{output / kind.file}[/bold]")
+    report_failures(failures, len(cells))

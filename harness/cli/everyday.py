@@ -22,6 +22,7 @@ from harness.cli.compare import find_modules_here
 from harness.cli.compare import make_specs
 from harness.everyday import EverydayProblem
 from harness.experiment import CellResult
+from harness.readings import keyed
 from harness.report import write_dashboard
 from harness.report.everyday import everyday_tables
 from harness.runner import make_cells
@@ -84,7 +85,7 @@ def everyday(
     ]
     store = Store(output)
     failures = run_missing(cells, store, n_jobs)
-    results = [result for cell in cells if (result := store.load(cell)) is not None]
+    results = list(store.found(cells))
     if results:
         summary = problems_of.summarize(results, problems, budget, by_trials=by_trials)
         unit = "trials" if by_trials else "evaluations"
@@ -99,11 +100,7 @@ def _write_page(
     results: Sequence[CellResult], problems: Sequence[EverydayProblem], budget: int, page: Path
 ) -> None:
     """Write the dashboard of the tables: a function has no top 100 to draw."""
-    tables = {
-        (table.name, table.dataset, table.source): table
-        for table in problems
-        if isinstance(table, TabularBenchmark)
-    }
+    tables = keyed(table for table in problems if isinstance(table, TabularBenchmark))
     on_tables = [result for result in results if not result.values]
     if not on_tables:
         console.print("No dashboard: it shows tables, and none was run.")

@@ -121,7 +121,7 @@ def reproduce(
             wanted = [cell for cell in wanted if cell not in kept]
         if wanted and run_missing_studies:
             failures = run_missing(wanted, store, n_jobs, place)
-    results = [_light(result) for cell in everything if (result := store.load(cell)) is not None]
+    results = [_light(result) for result in store.found(everything)]
     evidence = gather(results, tables, BUDGETS, None if kept is None else kept.evidence)
     with clean_errors():
         _show(evidence, output)

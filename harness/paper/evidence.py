@@ -32,7 +32,7 @@ from harness.paper import published as paper
 from harness.paper.published import PLACES
 from harness.paper.published import Place
 from harness.paper.schemes import scheme_readings
-from harness.readings import BenchmarkKey
+from harness.readings import keyed
 from harness.report import provenance
 from harness.report.heatmaps import OBJECTIVE
 from harness.report.provenance import Fact
@@ -235,11 +235,8 @@ def _study_readings(
 ) -> pd.DataFrame:
     if not results:
         return pd.DataFrame()
-    by_key: dict[BenchmarkKey, TabularBenchmark] = {
-        (table.name, table.dataset, table.source): table for table in tables
-    }
     made_by = {result.cell.arm: provenance.sampler_text(result.cell.sampler) for result in results}
-    frame = summarize(results, by_key, budgets)
+    frame = summarize(results, keyed(tables), budgets)
     arms = frame[["benchmark", "dataset", "source", "sampler"]].itertuples(index=False, name=None)
     return frame.assign(made_by=[made_by[arm] for arm in arms], run=run)
 

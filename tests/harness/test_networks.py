@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import itertools
-import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -58,14 +56,6 @@ def test_nasbench201_flops_of_the_readme() -> None:
     batch = torch.zeros(2, 3, 32, 32), torch.tensor([0, 1])
     flops = score(NASBench201Network(cell, 10), batch, proxies=["flops"])["flops"]
     assert flops == round(1e6 * (7.943872 + 2 * 35.81952 + 2 * 4.36224 + 1.29024))
-
-
-@pytest.fixture(scope="module")
-def graphs() -> pd.DataFrame:
-    folder = os.environ.get("ZAPS_DATA_DIR")
-    if not folder:
-        pytest.skip("needs the development tables: set ZAPS_DATA_DIR to their folder")
-    return pd.read_parquet(Path(folder) / "nasbench101.parquet")
 
 
 def test_nasbench101_params_are_those_of_the_release(graphs: pd.DataFrame) -> None:

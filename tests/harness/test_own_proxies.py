@@ -28,14 +28,6 @@ from harness.benchmarks.proxies import SCORED
 TABLES = [("nasbench201", 10, 15_625), ("nasbench201", 100, 15_625), ("nasbench101", 10, 10_250)]
 
 
-@pytest.fixture(scope="module")
-def graphs() -> pd.DataFrame:
-    folder = os.environ.get("ZAPS_DATA_DIR")
-    if not folder:
-        pytest.skip("needs the development tables: set ZAPS_DATA_DIR to their folder")
-    return pd.read_parquet(Path(folder) / "nasbench101.parquet")
-
-
 @pytest.mark.parametrize(("space", "n_classes", "n_rows"), TABLES)
 def test_a_table_is_whole_and_says_how_it_was_made(
     space: str, n_classes: int, n_rows: int
