@@ -283,12 +283,14 @@ def _factorized(column: pd.Series[Any]) -> tuple[npt.NDArray[np.intp], tuple[Any
     """
     values = column.to_numpy(dtype=object)
     missing: Any = math.nan if pd.api.types.is_float_dtype(column.dtype) else None
-    is_missing = np.asarray(pd.isna(values), dtype=np.bool_)
-    is_none = np.asarray([value is None for value in values[is_missing]], dtype=np.bool_)
-    if is_none.any() and not is_none.all():
-        values = values.copy()
-        values[np.flatnonzero(is_missing)[~is_none]] = _NaN  # pandas takes the two for one
     codes, distinct = pd.factorize(values, use_na_sentinel=False)
+    if pd.isna(distinct).any():
+        is_missing = np.asarray(pd.isna(values), dtype=np.bool_)
+        is_none = np.asarray([value is None for value in values[is_missing]], dtype=np.bool_)
+        if is_none.any() and not is_none.all():
+            values = values.copy()
+            values[np.flatnonzero(is_missing)[~is_none]] = _NaN  # pandas takes the two for one
+            codes, distinct = pd.factorize(values, use_na_sentinel=False)
     return codes, tuple(_scalar(value, missing) for value in distinct)
 
 

@@ -596,7 +596,7 @@ class ZAPSSampler(BaseSampler):
         schedule, settings, plan = self._schedules[with_proxies], self._profile.settings, None
         if isinstance(schedule, AnytimeSchedule) and (in_pool or any(candidates.numeric)):
             # Near a good number lie others as good: a second pick of one fit would be wasted.
-            schedule = replace(schedule, growth=0.0)
+            schedule = replace(schedule, growth=0.0, growth_alone=0.0)
         if in_pool:
             # A pool holds few of the neighbours that a configuration has.
             settings = replace(settings, neighbourhood=False)
@@ -688,7 +688,7 @@ def _schedule(
         return BudgetSchedule(budget, n_startup=startup)
     if n_startup_trials is None:
         n_startup_trials = profile.n_startup if with_proxies else profile.n_startup_alone
-    return AnytimeSchedule(n_startup_trials)
+    return AnytimeSchedule(n_startup_trials, growth_alone=profile.growth_alone)
 
 
 def _entropy(seed: int | None) -> int:

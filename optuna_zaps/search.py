@@ -12,6 +12,7 @@ Notations:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -24,10 +25,12 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from optuna_zaps._ladder import coarser
 from optuna_zaps._ladder import rungs
 from optuna_zaps._random import stream
 from optuna_zaps._threads import one_thread
 from optuna_zaps.acquisition import ConstantExploration
+from optuna_zaps.acquisition import Diversification
 from optuna_zaps.acquisition import Exploration
 from optuna_zaps.acquisition import upper_confidence_bound
 from optuna_zaps.candidates import CandidateSet
@@ -51,9 +54,8 @@ IntArray = npt.NDArray[np.intp]
 MIN_LABELS = 2
 """Below this many labels there is nothing to fit."""
 
-MAX_SCORED = 2**16
-"""Most candidates that every fit scores. Of more, the others keep what was predicted of them when
-the labels last doubled, so that neither memory nor time grows with labels times candidates."""
+_CHUNK = 2**16
+"""Candidates that are scored at a time where all are, which bounds memory."""
 
 FEATURES = ("both", "proxies", "parameters")
 """What a surrogate may see."""
@@ -66,8 +68,13 @@ class Schedule(Protocol):
     def n_startup(self) -> int:
         """Number of evaluations planned before there is a model."""
 
-    def training_size(self, n_labelled: int) -> int:
-        """How many of the labels, oldest first, the model in force was fitted on."""
+    def training_sizes(self, n_labelled: int, *, alone: bool = False) -> Iterator[int]:
+        """How many of the labels, oldest first, each model so far was fitted on, increasing.
+
+        Args:
+            n_labelled: Number of labels.
+            alone: Whether the model has no proxy to go by.
+        """
 
 
 @dataclass(frozen=True)
@@ -97,16 +104,19 @@ class BudgetSchedule:
         """Evaluations per fit, b = max(1, (B - n_0) // T)."""
         return max(1, (self.budget - self.n_startup) // self.iterations)
 
-    def training_size(self, n_labelled: int) -> int:
-        """As in :class:`Schedule`."""
+    def training_sizes(self, n_labelled: int, *, alone: bool = False) -> Iterator[int]:
+        """As in :class:`Schedule`; the paper knows no model without proxies."""
+        del alone
         if n_labelled <= self.n_startup:
-            return n_labelled
+            yield n_labelled
+            return
         n_batches = (n_labelled - self.n_startup) // self.batch
         if n_labelled < self.budget:
             # Deviation: the paper leaves up to T - 1 evaluations unspent; they go to the last
             # batch, and a study that outlives its budget goes on in batches.
             n_batches = min(n_batches, self.iterations - 1)
-        return self.n_startup + n_batches * self.batch
+        for batch in range(n_batches + 1):
+            yield self.n_startup + batch * self.batch
 
 
 @dataclass(frozen=True)
@@ -119,22 +129,27 @@ class AnytimeSchedule:
         n_startup: Number of evaluations planned before there is a model.
         growth: Relative growth of the labelled set from one fit to the next; 0 fits at every
             label.
+        growth_alone: The same while the model has no proxy to go by.
     """
 
     n_startup: int = 20
     growth: float = 0.1
+    growth_alone: float = 0.1
 
     def __post_init__(self) -> None:
         if self.n_startup < 0:
             raise ValueError(f"n_startup must not be negative, but got {self.n_startup}.")
-        if self.growth < 0:
-            raise ValueError(f"growth must not be negative, but got {self.growth}.")
+        for name in ("growth", "growth_alone"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} must not be negative, but got {getattr(self, name)}.")
 
-    def training_size(self, n_labelled: int) -> int:
+    def training_sizes(self, n_labelled: int, *, alone: bool = False) -> Iterator[int]:
         """As in :class:`Schedule`."""
         if n_labelled <= self.n_startup:
-            return n_labelled
-        return max(rungs(self.n_startup, self.growth, n_labelled))
+            yield n_labelled
+        else:
+            growth = self.growth_alone if alone else self.growth
+            yield from rungs(self.n_startup, growth, n_labelled)
 
 
 @dataclass(frozen=True)
@@ -150,6 +165,11 @@ class SearchSettings:
             only ``"parameters"``. The initialisation knows the proxies in any case.
         neighbourhood: Whether the surrogate is also given the mean proxy ranks of the
             configurations that differ in one parameter. Not in the paper.
+        max_scored: Most candidates that every fit scores. Of more, the others keep what was
+            predicted of them when the labels last doubled, so that neither memory nor time grows
+            with labels times candidates.
+        diversification: Which choices turn to what is unlike anything evaluated while the model
+            has no proxy to go by, ``None`` for none of them. Not in the paper.
     """
 
     exploration: Exploration = field(default_factory=ConstantExploration)
@@ -157,10 +177,14 @@ class SearchSettings:
     reselection: Selector | None = field(default_factory=ReselectionSettings)
     features: str = "both"
     neighbourhood: bool = False
+    max_scored: int = 2**16
+    diversification: Diversification | None = None
 
     def __post_init__(self) -> None:
         if self.features not in FEATURES:
             raise ValueError(f"features must be one of {FEATURES}, but got {self.features!r}.")
+        if self.max_scored < 1:
+            raise ValueError(f"max_scored must be at least 1, but got {self.max_scored}.")
 
 
 @dataclass(frozen=True)
@@ -340,6 +364,7 @@ class ZAPSSearch:
         self._initial = self._initial_columns(initial_proxies)
         self._model_key: tuple[bytes, bytes] | None = None
         self._model: Prediction | None = None
+        self._selected: tuple[tuple[bytes, bytes], IntArray] | None = None
         self._kept: tuple[IntArray, npt.NDArray[np.float32], Surrogate] | None = None
         self._look: _Look | None = None
 
@@ -398,6 +423,19 @@ class ZAPSSearch:
             return Proposal(int(rng.choice(np.flatnonzero(free))), "random")
         model = self.predict(history)
         best = model.first_of(model.acquisition, free)  # Alg. 3, line 8
+        diversification = self.settings.diversification
+        if (
+            diversification is not None
+            and not model.proxies
+            # Numbers far from each other would be the corners.
+            and not any(self.candidates.numeric)
+            and diversification.is_due(number, len(history.labelled))
+        ):
+            best = diversification.choose(
+                np.where(free, model.acquisition, -np.inf),
+                self.candidates.encoding,
+                history.labelled,
+            )
         return Proposal(
             best,
             "model",
@@ -409,7 +447,17 @@ class ZAPSSearch:
 
     def predict(self, history: History) -> Prediction:
         """What the model in force says; of at least two labels."""
-        return self._fitted(history, self.schedule.training_size(len(history.labelled)))
+        n_labelled = len(history.labelled)
+        size = max(self.schedule.training_sizes(n_labelled))
+        active = self._active(history.labelled[:size], history.labels[:size])
+        if len(active) == 0:
+            size = max(self.schedule.training_sizes(n_labelled, alone=True))
+        labelled, labels = history.labelled[:size], history.labels[:size]
+        key = (labelled.tobytes(), labels.tobytes())
+        if self._model is None or key != self._model_key:
+            self._model = self._fit(labelled, labels, active, everything=False)
+            self._model_key = key
+        return self._model
 
     def sibling(self, outcome: int) -> ZAPSSearch:
         """A search of another outcome of the same candidates.
@@ -420,7 +468,7 @@ class ZAPSSearch:
         self._features  # noqa: B018  # computed once for both
         twin = copy(self)
         twin._seed = int(stream(self._seed, "outcome", outcome % 2**32).integers(2**63))
-        twin._model_key = twin._model = twin._kept = twin._look = None
+        twin._model_key = twin._model = twin._selected = twin._kept = twin._look = None
         return twin
 
     def rank(self, history: History) -> Ranking:
@@ -435,8 +483,8 @@ class ZAPSSearch:
                 f"A ranking needs at least {MIN_LABELS} configurations with a finite value, but "
                 f"got {len(history.labelled)}."
             )
-        n_labelled = len(history.labelled)
-        model = self._fitted(history, n_labelled)
+        active = self._active(history.labelled, history.labels)
+        model = self._fit(history.labelled, history.labels, active, everything=True)
         order = np.lexsort((model.priority, -model.mean))
         return Ranking(order, model.mean[order], model.std[order])
 
@@ -455,27 +503,24 @@ class ZAPSSearch:
             start += part.shape[1]
         return features
 
-    def _fitted(self, history: History, size: int) -> Prediction:
-        size = max(size, MIN_LABELS)
-        labelled, labels = history.labelled[:size], history.labels[:size]
-        key = (labelled.tobytes(), labels.tobytes())
-        if self._model is None or key != self._model_key:
-            with one_thread("blas"):
-                self._model, self._model_key = self._fit(labelled, labels), key
-        return self._model
+    def _fit(
+        self, labelled: IntArray, labels: FloatArray, active: IntArray, *, everything: bool
+    ) -> Prediction:
+        """What a model of these labels says.
 
-    def _fit(self, labelled: IntArray, labels: FloatArray) -> Prediction:
+        Args:
+            labelled: Shape (n_labelled,).
+            labels: Their labels.
+            active: Proxies that the model is given.
+            everything: Whether it is asked about every candidate, however many there are.
+        """
         n_labelled = len(labelled)
-        active = self._active(labelled, labels)
-        features, surrogate = self._surrogate_of(np.sort(active))
-        if len(features) <= MAX_SCORED:
-            surrogate.fit(features[labelled], labels)
-            mean, std = surrogate.predict(features)
-        else:
-            look = self._looked(labelled, labels, features, surrogate)
-            surrogate.fit(features[labelled], labels)
-            mean, std = look.mean.copy(), look.std.copy()
-            mean[look.shortlist], std[look.shortlist] = surrogate.predict(look.features)
+        with one_thread("blas"):
+            features, surrogate = self._surrogate_of(np.sort(active))
+            if everything or len(features) <= self.settings.max_scored:
+                mean, std = _scores(surrogate, features, labelled, labels)
+            else:
+                mean, std = self._scores_of_best(surrogate, features, labelled, labels)
         beta = self.settings.exploration.weight(n_labelled)
         acquisition = upper_confidence_bound(mean, std, beta)
         # Trees give many candidates equal scores; leaving those in table order would move the
@@ -483,27 +528,29 @@ class ZAPSSearch:
         priority = stream(self._seed, "ties", n_labelled).permutation(len(mean))
         return Prediction(mean, std, acquisition, priority, self._names(active))
 
-    def _looked(
+    def _scores_of_best(
         self,
+        surrogate: Surrogate,
+        features: npt.NDArray[np.float32],
         labelled: IntArray,
         labels: FloatArray,
-        features: npt.NDArray[np.float32],
-        surrogate: Surrogate,
-    ) -> _Look:
-        """What was predicted of all when the labels last doubled, and who was best then."""
-        size = max(rungs(MIN_LABELS, 1.0, len(labels)))
+    ) -> tuple[FloatArray, FloatArray]:
+        """Scores of what was best when the labels last doubled; of the others those of then."""
+        size = max(coarser(self.schedule.training_sizes(len(labels)), 1.0))
         key = (labelled[:size].tobytes(), labels[:size].tobytes())
         if self._look is None or self._look.key != key:
-            surrogate.fit(features[labelled[:size]], labels[:size])
-            mean, std = np.empty(len(features)), np.empty(len(features))
-            for start in range(0, len(features), MAX_SCORED):
-                chunk = slice(start, start + MAX_SCORED)
-                mean[chunk], std[chunk] = surrogate.predict(features[chunk])
+            mean, std = _scores(surrogate, features, labelled[:size], labels[:size])
             bound = upper_confidence_bound(mean, std, self.settings.exploration.weight(size))
-            shortlist = np.sort(np.argpartition(-bound, MAX_SCORED)[:MAX_SCORED])
-            best = np.asfortranarray(features[shortlist])
-            self._look = _Look(key, mean, std, shortlist, best)
-        return self._look
+            n_best = self.settings.max_scored
+            shortlist = np.sort(np.argpartition(-bound, n_best)[:n_best])
+            self._look = _Look(key, mean, std, shortlist, np.asfortranarray(features[shortlist]))
+        look = self._look
+        if size == len(labels):
+            return look.mean, look.std
+        surrogate.fit(features[labelled], labels)
+        mean, std = look.mean.copy(), look.std.copy()
+        mean[look.shortlist], std[look.shortlist] = surrogate.predict(look.features)
+        return mean, std
 
     def _active(self, labelled: IntArray, labels: FloatArray) -> IntArray:
         """Proxies for the surrogate (Alg. 3, line 5), the most voted first."""
@@ -511,8 +558,12 @@ class ZAPSSearch:
             return np.empty(0, dtype=np.intp)
         if self.settings.reselection is None:
             return np.arange(len(self.proxies.names), dtype=np.intp)
-        rng = stream(self._seed, "reselection", len(labelled))
-        return self.settings.reselection.select(self.proxies.ranks[labelled], labels, rng)
+        key = (labelled.tobytes(), labels.tobytes())
+        if self._selected is None or self._selected[0] != key:
+            rng = stream(self._seed, "reselection", len(labelled))
+            ranks = self.proxies.ranks[labelled]
+            self._selected = key, self.settings.reselection.select(ranks, labels, rng)
+        return self._selected[1]
 
     def _surrogate_of(self, active: IntArray) -> tuple[npt.NDArray[np.float32], Surrogate]:
         """The features of these proxies and their surrogate, kept while the proxies stay."""
@@ -560,3 +611,20 @@ class ZAPSSearch:
         if self.proxies is None:
             return ()
         return tuple(self.proxies.names[column] for column in columns.tolist())
+
+
+def _scores(
+    surrogate: Surrogate,
+    features: npt.NDArray[np.float32],
+    labelled: IntArray,
+    labels: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Mean and dispersion of every candidate after a fit."""
+    surrogate.fit(features[labelled], labels)
+    if len(features) <= _CHUNK:
+        return surrogate.predict(features)
+    mean, std = np.empty(len(features)), np.empty(len(features))
+    for start in range(0, len(features), _CHUNK):
+        chunk = slice(start, start + _CHUNK)
+        mean[chunk], std[chunk] = surrogate.predict(features[chunk])
+    return mean, std

@@ -25,6 +25,7 @@ Notations:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from dataclasses import replace
 from functools import cached_property
@@ -40,6 +41,7 @@ from scipy.linalg import solve_triangular
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 
+from optuna_zaps._ladder import coarser
 from optuna_zaps._ladder import rungs
 from optuna_zaps.surrogates._protocol import FeatureLayout
 
@@ -111,11 +113,8 @@ class GaussianProcessSettings:
         A function of the number alone, so that a process started anew agrees with one that went
         along.
         """
-        size = n_labelled
-        for rung in rungs(self.first, self.growth, n_labelled):
-            if rung == self.first or rung >= size * (1 + self.refit_growth):
-                size = rung
-        return size
+        sizes = coarser(rungs(self.first, self.growth, n_labelled), self.refit_growth)
+        return max(sizes, default=n_labelled)
 
     def next_block(self, n: int) -> int:
         """The number of labels at which the block that holds label ``n`` ends."""
@@ -198,7 +197,7 @@ class Kernel:
         else:
             covariance = value[1] * _matern(_squared_distances(a, b, 1))[0]
         if self.with_proxies:
-            covariance += (12 * proxy_values[0] * a.parts[2]) @ b.parts[2].T
+            covariance += (12 * proxy_values[0] * a.parts[2]) @ b.transposed[2]
         for part, (scale, length) in enumerate(proxy_values[1:].reshape(-1, 2), start=2):
             covariance += _exponential(scale, -one / (2 * length**2), a, b, part)
         return covariance
@@ -335,11 +334,16 @@ class Rows:
 
     @cached_property
     def right(self) -> tuple[Features, ...]:
-        """[-2 y, 1, |y|^2] of each part."""
+        """Transposed [-2 y, 1, |y|^2] of each part."""
         return tuple(
-            np.column_stack([-2 * y, np.ones(len(y), y.dtype), np.square(y).sum(axis=1)])
+            np.vstack([-2 * y.T, np.ones(len(y), y.dtype), np.square(y).sum(axis=1)])
             for y in self.parts
         )
+
+    @cached_property
+    def transposed(self) -> tuple[Features, ...]:
+        """Each part with its columns next to each other in memory."""
+        return tuple(np.ascontiguousarray(part.T) for part in self.parts)
 
 
 class GaussianProcess:
@@ -433,48 +437,72 @@ class _PoolPosterior:
             self._n, self._explained = 0, np.zeros_like(self._explained)
         self._reserve(n)
         self._rows[:n] = X
-        explained, start = self._explained, self._n
-        while start < n:
-            border = self._n_hyper if start < self._n_hyper else self._settings.next_block(start)
-            stop = min(border, n)
-            self._append(start, stop)
-            added = self._solved[start:stop]
-            explained = explained + np.einsum("ij,ij->j", added, added)
-            if stop == border:
-                self._n, self._explained = stop, explained
-            start = stop
+        blocks = [(start, stop, self._extend(start, stop)) for start, stop in self._blocks(n)]
         weights = solve_triangular(self._factor[:n, :n], y, lower=True, check_finite=False)
-        mean = weights.astype(self.pool.dtype) @ self._solved[:n]
+        weights = weights.astype(self.pool.dtype)
+        explained, mean, n_counted = self._explained, np.zeros_like(self._prior), 0
+        for start, stop, rows in blocks:
+            # Of the rows before, which are many, one pass for both covariance and mean.
+            known = self._factor[start:stop, :start].astype(self.pool.dtype)
+            known = np.vstack([known, weights[:start]]) @ self._solved[:start]
+            mean, n_counted = known[-1], start
+            added = self._solve(rows, start, stop, known[:-1])
+            explained = explained + np.einsum("ij,ij->j", added, added)
+            if stop == self._border(start):
+                self._n, self._explained = stop, explained
+        mean = mean + weights[n_counted:] @ self._solved[n_counted:n]
         variance = np.maximum(self._prior - explained, 1e-10)
         return mean.astype(np.float64), variance.astype(np.float64)
 
-    def _append(self, start: int, stop: int) -> None:
-        """Extend L by rows [L21, L22] and L^-1 K(., pool) by the same rows."""
+    def _border(self, start: int) -> int:
+        """Where a block from ``start`` ends."""
+        return self._n_hyper if start < self._n_hyper else self._settings.next_block(start)
+
+    def _blocks(self, n: int) -> Iterator[tuple[int, int]]:
+        """Where the blocks begin and end that ``n`` rows lack."""
+        start = self._n
+        while start < n:
+            stop = min(self._border(start), n)
+            yield start, stop
+            start = stop
+
+    def _extend(self, start: int, stop: int) -> Rows:
+        """Extend the factor by rows [L21, L22]; the new rows, prepared for the pool."""
+        kernel, theta, factor = self._kernel, self._theta, self._factor
         rows = self._rows[:stop]
-        new = self._kernel.rows(self._theta, rows[start:])
-        factor = self._factor
-        solved = self._kernel.between(self._theta, new, self._pool_rows)
-        if self._kernel.has_numbers:
+        new = prepared = kernel.rows(theta, rows[start:])
+        if kernel.has_numbers:
             # Of near-equal numbers the covariance is all but singular in single precision.
             rows = rows.astype(np.float64)
-            new = self._kernel.rows(self._theta, rows[start:])
-        square = self._kernel.between(self._theta, new, new).astype(np.float64)
+            new = kernel.rows(theta, rows[start:])
+        square = kernel.between(theta, new, new).astype(np.float64)
         square.flat[:: stop - start + 1] += self._noise
         if start:
-            old = self._kernel.rows(self._theta, rows[:start])
-            cross = self._kernel.between(self._theta, old, new).astype(np.float64)
+            old = kernel.rows(theta, rows[:start])
+            cross = kernel.between(theta, old, new).astype(np.float64)
             left = solve_triangular(factor[:start, :start], cross, lower=True, check_finite=False)
             factor[start:stop, :start] = left.T
             square -= left.T @ left
-            solved -= left.T.astype(solved.dtype) @ self._solved[:start]
-        corner = cholesky(square, lower=True, check_finite=False)
-        factor[start:stop, start:stop] = corner
+        factor[start:stop, start:stop] = cholesky(square, lower=True, check_finite=False)
+        return prepared
+
+    def _solve(self, rows: Rows, start: int, stop: int, known: Features) -> Features:
+        """Extend L^-1 K(., pool) by new rows, and return them.
+
+        Args:
+            rows: The new rows.
+            start: Number of those before.
+            stop: Number of all.
+            known: L21 L^-1 K(., pool), shape (n_new, n_pool).
+        """
+        solved = self._kernel.between(self._theta, rows, self._pool_rows)
+        solved -= known
         # Transposed, rows that are next to each other in memory are columns, as BLAS wants them.
         (trsm,) = get_blas_funcs(("trsm",), (solved,))
-        corner = np.asfortranarray(corner, dtype=solved.dtype)
-        self._solved[start:stop] = trsm(
-            1.0, corner, solved.T, side=1, lower=1, trans_a=1, overwrite_b=1
-        ).T
+        corner = np.asfortranarray(self._factor[start:stop, start:stop], dtype=solved.dtype)
+        added = self._solved[start:stop]
+        added[:] = trsm(1.0, corner, solved.T, side=1, lower=1, trans_a=1, overwrite_b=1).T
+        return added
 
     def _reserve(self, n: int) -> None:
         if n <= len(self._rows):
@@ -539,10 +567,10 @@ class AveragedProcesses:
     def predict(self, X: Features) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation of the mixture, in the unit of the labels."""
         posteriors = [process.predict(self._X, self._labels, X) for process in self._processes]
-        means = np.stack([mean for mean, _ in posteriors])
-        variances = np.stack([variance for _, variance in posteriors])
-        mean = means.mean(axis=0)
-        std = np.sqrt(variances.mean(axis=0) + means.var(axis=0))
+        means, variances = zip(*posteriors, strict=True)
+        mean = sum(means) / len(means)
+        between = sum(np.square(each - mean) for each in means)
+        std = np.sqrt((sum(variances) + between) / len(means))
         return self._center + self._scale * mean, self._scale * std
 
 
@@ -567,14 +595,14 @@ def _exponential(scale: Any, rate: Any, a: Rows, b: Rows, part: int) -> Features
     """The scale times exp(rate x squared distance) of every pair of rows."""
     left = rate * a.left[part]
     left[:, -2] += np.log(scale)  # meets a one on the other side
-    exponent: Features = left @ b.right[part].T
+    exponent: Features = left @ b.right[part]
     np.exp(exponent, out=exponent)
     return exponent
 
 
 def _squared_distances(a: Rows, b: Rows, part: int) -> Features:
     """Squared distance of every pair of rows, not negative."""
-    squared: Features = a.left[part] @ b.right[part].T
+    squared: Features = a.left[part] @ b.right[part]
     return np.maximum(squared, 0, out=squared)
 
 

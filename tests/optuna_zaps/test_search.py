@@ -14,6 +14,7 @@ from optuna_zaps.search import AnytimeSchedule
 from optuna_zaps.search import BudgetSchedule
 from optuna_zaps.search import History
 from optuna_zaps.search import Schedule
+from optuna_zaps.search import SearchSettings
 from optuna_zaps.search import ZAPSSearch
 from optuna_zaps.surrogates import FeatureLayout
 
@@ -36,13 +37,15 @@ def search(
     schedule: Schedule | None = None,
     proxies: ProxyTable | None = PROXIES,
     initial_proxies: Sequence[str] | None = None,
+    *,
     profile: str = "xgboost",
+    settings: SearchSettings | None = None,
 ) -> ZAPSSearch:
     return ZAPSSearch(
         CANDIDATES,
         proxies,
         surrogate=PROFILES[profile].surrogate,
-        settings=PROFILES[profile].settings,
+        settings=settings or PROFILES[profile].settings,
         schedule=schedule or AnytimeSchedule(10),
         seed=seed,
         initial_proxies=initial_proxies,
@@ -225,22 +228,24 @@ def test_the_papers_schedule(budget: int, n_startup: int, batch: int) -> None:
 
 
 def test_the_paper_fits_twice_and_a_study_beyond_its_budget_goes_on_in_batches() -> None:
-    sizes = [BudgetSchedule(300).training_size(n) for n in range(75, 301)]
+    sizes = [max(BudgetSchedule(300).training_sizes(n)) for n in range(75, 301)]
     assert sorted(set(sizes[:-1])) == [75, 187]
     assert sizes.index(187) == 112
-    assert BudgetSchedule(300).training_size(299) == 187  # the evaluation that the floor leaves
-    assert BudgetSchedule(200).training_size(275) == 275
+    assert (
+        max(BudgetSchedule(300).training_sizes(299)) == 187
+    )  # the evaluation that the floor leaves
+    assert max(BudgetSchedule(200).training_sizes(275)) == 275
 
 
 def test_the_anytime_schedule_fits_at_every_tenth_of_growth() -> None:
-    sizes = [AnytimeSchedule().training_size(n) for n in range(20, 46)]
+    sizes = [max(AnytimeSchedule().training_sizes(n)) for n in range(20, 46)]
     assert sorted(set(sizes)) == [20, 22, 24, 26, 28, 30, 33, 36, 39, 42]
     assert all(size <= n < size * 1.1 + 1 for size, n in zip(sizes, range(20, 46), strict=True))
 
 
 @pytest.mark.parametrize("schedule", [BudgetSchedule(200), AnytimeSchedule()])
 def test_fewer_labels_than_planned_are_all_used(schedule: Schedule) -> None:
-    assert [schedule.training_size(n) for n in (2, 9, 20)] == [2, 9, 20]
+    assert [max(schedule.training_sizes(n)) for n in (2, 9, 20)] == [2, 9, 20]
 
 
 @pytest.mark.parametrize(
@@ -260,13 +265,13 @@ def test_bad_arguments(make: object, message: str) -> None:
         make()  # type: ignore[operator]
 
 
-def test_of_many_candidates_the_best_are_kept_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_many_candidates_the_best_are_kept_up_to_date() -> None:
     # Fifty of 144 at a time are scored anew; the search still goes to the best, and everything
     # is proposed once in the end.
-    monkeypatch.setattr("optuna_zaps.search.MAX_SCORED", 50)
-    machine = search()
+    settings = SearchSettings(max_scored=50)
+    machine = search(settings=settings)
     evaluated = run(machine, 60)
     assert int(VALUES.argmax()) in evaluated[:40]
-    again = search()
+    again = search(settings=settings)
     assert again.propose(history(evaluated), 60) == machine.propose(history(evaluated), 60)
     assert sorted(run(machine, len(CANDIDATES))) == list(range(len(CANDIDATES)))
