@@ -11,6 +11,7 @@ from optuna_zaps.acquisition import DecayingExploration
 from optuna_zaps.acquisition import Diversification
 from optuna_zaps.initialization import InitializationSettings
 from optuna_zaps.search import SearchSettings
+from optuna_zaps.search import Shortlist
 from optuna_zaps.selection import ScreeningSettings
 from optuna_zaps.surrogates import AveragedProcesses
 from optuna_zaps.surrogates import SurrogateFactory
@@ -48,6 +49,7 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
                 reselection=ScreeningSettings(),
                 neighbourhood=True,
                 diversification=Diversification(),
+                shortlist=Shortlist(share=1 / 8),
             ),
             n_startup=14,
             n_startup_alone=10,

@@ -12,6 +12,7 @@ Notations:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from copy import copy
@@ -19,6 +20,7 @@ from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
 from functools import cached_property
+import math
 from typing import Any
 from typing import Protocol
 
@@ -153,6 +155,38 @@ class AnytimeSchedule:
 
 
 @dataclass(frozen=True)
+class Shortlist:
+    """How many of the candidates every fit scores, the best of when the labels last doubled.
+
+    The others keep what was predicted of them then and compete by their mean alone, so that
+    neither memory nor time grows with labels times candidates.
+
+    Attributes:
+        share: Share of the candidates.
+        least: At least so many are scored.
+        most: At most so many are.
+    """
+
+    share: float = 1.0
+    least: int = 2**11
+    most: int = 2**16
+
+    def __post_init__(self) -> None:
+        if not 0 < self.share <= 1:
+            raise ValueError(f"share must lie in (0, 1], but got {self.share}.")
+        if not 1 <= self.least <= self.most:
+            raise ValueError(
+                f"least and most must be positive and in order, but got {self.least} and "
+                f"{self.most}."
+            )
+
+    def size(self, n_candidates: int) -> int:
+        """Number of candidates on the list."""
+        wanted = math.ceil(self.share * n_candidates)
+        return min(max(wanted, self.least), self.most, n_candidates)
+
+
+@dataclass(frozen=True)
 class SearchSettings:
     """Hyper-parameters of a search; the defaults are the paper's (Section 4.3).
 
@@ -165,9 +199,7 @@ class SearchSettings:
             only ``"parameters"``. The initialisation knows the proxies in any case.
         neighbourhood: Whether the surrogate is also given the mean proxy ranks of the
             configurations that differ in one parameter. Not in the paper.
-        max_scored: Most candidates that every fit scores. Of more, the others keep what was
-            predicted of them when the labels last doubled, so that neither memory nor time grows
-            with labels times candidates.
+        shortlist: How many of the candidates every fit scores.
         diversification: Which choices turn to what is unlike anything evaluated while the model
             has no proxy to go by, ``None`` for none of them. Not in the paper.
     """
@@ -177,14 +209,12 @@ class SearchSettings:
     reselection: Selector | None = field(default_factory=ReselectionSettings)
     features: str = "both"
     neighbourhood: bool = False
-    max_scored: int = 2**16
+    shortlist: Shortlist = field(default_factory=Shortlist)
     diversification: Diversification | None = None
 
     def __post_init__(self) -> None:
         if self.features not in FEATURES:
             raise ValueError(f"features must be one of {FEATURES}, but got {self.features!r}.")
-        if self.max_scored < 1:
-            raise ValueError(f"max_scored must be at least 1, but got {self.max_scored}.")
 
 
 @dataclass(frozen=True)
@@ -285,21 +315,30 @@ class Prediction:
         mean: Predicted labels, shape (n_candidates,).
         std: Predicted dispersions, as ``mean``.
         acquisition: Upper confidence bounds, as ``mean``.
-        priority: Place of each among candidates of equal score, as ``mean``.
+        draw_priority: Draws :attr:`priority`, always the same.
         proxies: Names of the proxies that the model was given.
     """
 
     mean: FloatArray
     std: FloatArray
     acquisition: FloatArray
-    priority: IntArray
+    draw_priority: Callable[[], IntArray]
     proxies: tuple[str, ...]
+
+    @cached_property
+    def priority(self) -> IntArray:
+        """Place of each among candidates of equal score, shape (n_candidates,).
+
+        Trees give many candidates equal scores; leaving those in table order would move the
+        paper's results by several points with the table.
+        """
+        return self.draw_priority()
 
     def first_of(self, score: FloatArray, free: npt.NDArray[np.bool_]) -> int:
         """The free candidate of the largest score; of equal ones the first in priority."""
         score = np.where(free, score, -np.inf)
         equal = np.flatnonzero(score == score.max())
-        return int(equal[self.priority[equal].argmin()])
+        return int(equal[0] if len(equal) == 1 else equal[self.priority[equal].argmin()])
 
 
 @dataclass(frozen=True)
@@ -517,16 +556,18 @@ class ZAPSSearch:
         n_labelled = len(labelled)
         with one_thread("blas"):
             features, surrogate = self._surrogate_of(np.sort(active))
-            if everything or len(features) <= self.settings.max_scored:
+            if everything or self.settings.shortlist.size(len(features)) == len(features):
                 mean, std = _scores(surrogate, features, labelled, labels)
+                spread = std
             else:
-                mean, std = self._scores_of_best(surrogate, features, labelled, labels)
+                mean, std, spread = self._scores_of_best(surrogate, features, labelled, labels)
         beta = self.settings.exploration.weight(n_labelled)
-        acquisition = upper_confidence_bound(mean, std, beta)
-        # Trees give many candidates equal scores; leaving those in table order would move the
-        # paper's results by several points with the table.
-        priority = stream(self._seed, "ties", n_labelled).permutation(len(mean))
-        return Prediction(mean, std, acquisition, priority, self._names(active))
+        acquisition = upper_confidence_bound(mean, spread, beta)
+
+        def draw_priority() -> IntArray:
+            return stream(self._seed, "ties", n_labelled).permutation(len(mean))
+
+        return Prediction(mean, std, acquisition, draw_priority, self._names(active))
 
     def _scores_of_best(
         self,
@@ -534,23 +575,29 @@ class ZAPSSearch:
         features: npt.NDArray[np.float32],
         labelled: IntArray,
         labels: FloatArray,
-    ) -> tuple[FloatArray, FloatArray]:
-        """Scores of what was best when the labels last doubled; of the others those of then."""
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Scores of what was best when the labels last doubled; of the others those of then.
+
+        Returns:
+            Mean, dispersion, and the dispersion that counts for a choice: none of the others,
+            for theirs does not fall as labels arrive, and would draw the search to them.
+        """
         size = max(coarser(self.schedule.training_sizes(len(labels)), 1.0))
         key = (labelled[:size].tobytes(), labels[:size].tobytes())
         if self._look is None or self._look.key != key:
             mean, std = _scores(surrogate, features, labelled[:size], labels[:size])
             bound = upper_confidence_bound(mean, std, self.settings.exploration.weight(size))
-            n_best = self.settings.max_scored
+            n_best = self.settings.shortlist.size(len(features))
             shortlist = np.sort(np.argpartition(-bound, n_best)[:n_best])
             self._look = _Look(key, mean, std, shortlist, np.asfortranarray(features[shortlist]))
         look = self._look
         if size == len(labels):
-            return look.mean, look.std
+            return look.mean, look.std, look.std
         surrogate.fit(features[labelled], labels)
-        mean, std = look.mean.copy(), look.std.copy()
+        mean, std, spread = look.mean.copy(), look.std.copy(), np.zeros_like(look.std)
         mean[look.shortlist], std[look.shortlist] = surrogate.predict(look.features)
-        return mean, std
+        spread[look.shortlist] = std[look.shortlist]
+        return mean, std, spread
 
     def _active(self, labelled: IntArray, labels: FloatArray) -> IntArray:
         """Proxies for the surrogate (Alg. 3, line 5), the most voted first."""

@@ -15,6 +15,7 @@ from optuna_zaps.search import BudgetSchedule
 from optuna_zaps.search import History
 from optuna_zaps.search import Schedule
 from optuna_zaps.search import SearchSettings
+from optuna_zaps.search import Shortlist
 from optuna_zaps.search import ZAPSSearch
 from optuna_zaps.surrogates import FeatureLayout
 
@@ -268,7 +269,7 @@ def test_bad_arguments(make: object, message: str) -> None:
 def test_of_many_candidates_the_best_are_kept_up_to_date() -> None:
     # Fifty of 144 at a time are scored anew; the search still goes to the best, and everything
     # is proposed once in the end.
-    settings = SearchSettings(max_scored=50)
+    settings = SearchSettings(shortlist=Shortlist(least=50, most=50))
     machine = search(settings=settings)
     evaluated = run(machine, 60)
     assert int(VALUES.argmax()) in evaluated[:40]
