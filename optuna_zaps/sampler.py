@@ -115,8 +115,9 @@ class ZAPSSampler(BaseSampler):
             Number of evaluations that the study will have, at least 10. With it the schedule is
             the paper's: ``max(10, budget // 4)`` initial evaluations, then two batches. Without
             it the sampler is anytime: 14 initial evaluations (10 without proxies, 20 before
-            trees), then a fit whenever the number of values grew by a tenth, or at every value
-            where parameters are numbers or the space cannot be enumerated.
+            trees), then a fit whenever the number of values grew by a tenth (by 3 % where the
+            processes have no proxy to go by), or at every value where parameters are numbers or
+            the space cannot be enumerated.
         initial_proxies:
             Names of the proxies that seed the initialisation, or a fitted
             :class:`~optuna_zaps.ProxyFit`: what proved informative on another data set. By
