@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
 from functools import cached_property
+from functools import partial
 import math
 from typing import Any
 from typing import Protocol
@@ -563,10 +564,7 @@ class ZAPSSearch:
                 mean, std, spread = self._scores_of_best(surrogate, features, labelled, labels)
         beta = self.settings.exploration.weight(n_labelled)
         acquisition = upper_confidence_bound(mean, spread, beta)
-
-        def draw_priority() -> IntArray:
-            return stream(self._seed, "ties", n_labelled).permutation(len(mean))
-
+        draw_priority = partial(_permutation, self._seed, n_labelled, len(mean))
         return Prediction(mean, std, acquisition, draw_priority, self._names(active))
 
     def _scores_of_best(
@@ -675,3 +673,7 @@ def _scores(
         chunk = slice(start, start + _CHUNK)
         mean[chunk], std[chunk] = surrogate.predict(features[chunk])
     return mean, std
+
+
+def _permutation(seed: int, n_labelled: int, n_candidates: int) -> IntArray:
+    return stream(seed, "ties", n_labelled).permutation(n_candidates)
