@@ -8,8 +8,10 @@ Notations:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from collections.abc import Mapping
 from contextlib import ExitStack
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -53,24 +55,27 @@ class GateRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Keeps the outputs of layers in a forward pass, and reads a backward pass through them.
 
     A module that is used twice has one gate, so the gradients of both uses add up.
-
-    Attributes:
-        gates: One for each layer and shape of its use.
-        reading: Whether a backward pass adds to the gates. The one that does gives up the outputs.
     """
 
     def __init__(self, model: nn.Module) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.reading = False
         self._model = model
+        self._reading = False
         self._gates: dict[Any, Gate] = {}
         self._outputs: dict[int, list[_Output]] = {}
         self._hooks = ExitStack()
 
-    @property
-    def gates(self) -> list[Gate]:
-        """See the attributes of the class."""
-        return list(self._gates.values())
+    @contextmanager
+    def reading(self) -> Iterator[list[Gate]]:
+        """Yields the gates, one for each layer and shape of its use.
+
+        A backward pass that is made meanwhile fills them, and gives up the outputs that it used.
+        """
+        self._reading = True
+        try:
+            yield list(self._gates.values())
+        finally:
+            self._reading = False
 
     def __enter__(self) -> GateRecorder:
         for module in self._model.modules():
@@ -117,7 +122,7 @@ class GateRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
             out.register_hook(partial(self._read, self._gates[key], output, last))
 
     def _read(self, gate: Gate, output: _Output, last: bool, gradient: Tensor) -> None:
-        if not self.reading or output.value is None:
+        if not self._reading or output.value is None:
             return
         n_samples, n_channels = gate.gradient.shape
         shape = (n_samples, -1, n_channels) if last else (n_samples, n_channels, -1)

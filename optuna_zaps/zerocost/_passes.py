@@ -167,11 +167,8 @@ class Passes:
 
     @cached_property
     def _backward(self) -> tuple[dict[str, Tensor], list[Gate]]:
-        recorder = self._forward(with_graph=True).recorder
-        recorder.reading = True
-        gradients = self._loss_gradients(create_graph=self._second_order)
-        recorder.reading = False
-        return gradients, recorder.gates
+        with self._forward(with_graph=True).recorder.reading() as gates:
+            return self._loss_gradients(create_graph=self._second_order), gates
 
     def _loss_gradients(self, *, create_graph: bool) -> dict[str, Tensor]:
         loss = self._loss(self._forward(with_graph=True).logits, self.targets)
