@@ -5,9 +5,7 @@ Notations:
         linear layers, attention and embeddings. Biases and the scales of normalisation layers
         are no weights.
     logits: Tensor of shape (n_samples, n_classes).
-    gate: Tensor of ones of shape (n_samples, n_channels, 1, ...) that multiplies the output of a
-        convolution or linear layer. The gradient with respect to it is the sum over positions of
-        activation times gradient.
+    graph: What autograd keeps of a forward pass for backward passes through it.
 """
 
 from __future__ import annotations
@@ -21,7 +19,6 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
-from typing import cast
 
 import torch
 from torch import Tensor
@@ -29,6 +26,8 @@ from torch import nn
 from torch.func import functional_call
 import torch.nn.functional as F
 
+from optuna_zaps.zerocost._gates import Gate
+from optuna_zaps.zerocost._gates import GateRecorder
 from optuna_zaps.zerocost._recorders import FeatureRecorder
 from optuna_zaps.zerocost._recorders import WorkRecorder
 
@@ -36,8 +35,6 @@ from optuna_zaps.zerocost._recorders import WorkRecorder
 Loss = Callable[[Tensor, Tensor], Tensor]
 Batch = tuple[Tensor, Tensor]
 
-_CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
-_TRANSPOSED = (nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
 _NORMS = (
     nn.modules.batchnorm._BatchNorm,
     nn.modules.instancenorm._InstanceNorm,
@@ -50,19 +47,6 @@ _DROPOUTS = nn.modules.dropout._DropoutNd
 
 class Uncomputable(ValueError):
     """A proxy is not defined for a network; the message says why."""
-
-
-@dataclass(frozen=True)
-class Gate:
-    """Gradient of the loss with respect to the gate of a layer's output channels.
-
-    Attributes:
-        gradient: Tensor of shape (n_samples, n_channels).
-        weights_per_channel: Number of weights that a channel of the layer has.
-    """
-
-    gradient: Tensor
-    weights_per_channel: int
 
 
 class Passes:
@@ -116,6 +100,7 @@ class Passes:
         self._loss = loss
         self._seed = seed
         self._second_order = second_order
+        self._made: _Forward | None = None
 
     @property
     def weights(self) -> dict[str, Tensor]:
@@ -130,19 +115,24 @@ class Passes:
     @property
     def work(self) -> WorkRecorder:
         """What the forward pass did."""
-        return self._forward.work
+        return self._forward().work
 
     @property
     def logits(self) -> Tensor:
         """Output of the network, shape (n_samples, n_classes)."""
-        return self._forward.logits
+        return self._forward().logits.detach()
 
-    @cached_property
-    def _forward(self) -> _Forward:
+    def _forward(self, *, with_graph: bool = False) -> _Forward:
+        """The forward pass, made again only if its graph is needed and was freed."""
+        if self._made is None or (with_graph and self._made.freed):
+            self._made = self._make_forward()
+        return self._made
+
+    def _make_forward(self) -> _Forward:
         # The network gets a copy, because it may work in place on its argument.
         leaf = self.inputs.clone().requires_grad_(self.inputs.is_floating_point())
         work = WorkRecorder(self.n_samples)
-        with _gated(self.model) as gates:
+        with GateRecorder(self.model) as recorder:
             logits = self._call(self.parameters, leaf.clone(), work)
         if not isinstance(logits, Tensor) or logits.dim() != 2:
             found = tuple(logits.shape) if isinstance(logits, Tensor) else type(logits).__name__
@@ -150,7 +140,7 @@ class Passes:
                 "The model must map a batch to logits of shape (n_samples, n_classes), but "
                 f"returned {found}."
             )
-        return _Forward(leaf, logits, gates, work)
+        return _Forward(leaf, logits, recorder, work)
 
     @cached_property
     def jacobian(self) -> Tensor:
@@ -159,10 +149,10 @@ class Passes:
         Raises:
             Uncomputable: If the inputs are not floating-point numbers or do not matter.
         """
-        leaf = self._forward.leaf
-        if not leaf.requires_grad:
-            raise Uncomputable(f"inputs of type {leaf.dtype} have no gradient")
-        (gradient,) = _gradients(self.logits.sum(), [leaf])
+        if not self.inputs.is_floating_point():
+            raise Uncomputable(f"inputs of type {self.inputs.dtype} have no gradient")
+        forward = self._forward(with_graph=True)
+        (gradient,) = _gradients(forward.logits.sum(), [forward.leaf])
         return gradient.reshape(self.n_samples, -1)
 
     @property
@@ -177,32 +167,32 @@ class Passes:
 
     @cached_property
     def _backward(self) -> tuple[dict[str, Tensor], list[Gate]]:
-        loss = self._loss(self.logits, self.targets)
-        weights, gates = self.weights, self._forward.gates
-        gates.needed = True
-        found = _gradients(
-            loss,
-            [*weights.values(), *(ones for ones, _ in gates.values())],
-            create_graph=self._second_order,
-        )
-        gates.needed = False
-        by_gate = [
-            Gate(gradient.detach().flatten(1), size)
-            for gradient, (_, size) in zip(found[len(weights) :], gates.values(), strict=True)
-        ]
-        return dict(zip(weights, found, strict=False)), by_gate
+        with self._forward(with_graph=True).recorder.reading() as gates:
+            return self._loss_gradients(create_graph=self._second_order), gates
+
+    def _loss_gradients(self, *, create_graph: bool) -> dict[str, Tensor]:
+        loss = self._loss(self._forward(with_graph=True).logits, self.targets)
+        found = _gradients(loss, list(self.weights.values()), create_graph=create_graph)
+        return dict(zip(self.weights, found, strict=True))
 
     @cached_property
     def hessian_gradient(self) -> dict[str, Tensor]:
-        """Product of the loss's Hessian with its gradient, by weight."""
-        first = self._backward[0]
-        if not self._second_order:
-            loss = self._loss(self.logits, self.targets)
-            found = _gradients(loss, list(self.weights.values()), create_graph=True)
-            first = dict(zip(self.weights, found, strict=True))
+        """Product of the loss's Hessian with its gradient, by weight.
+
+        The pass frees the graph of the forward pass as it goes: a pass that is made after it and
+        needs the graph makes another forward pass.
+        """
+        if self._second_order:
+            first, _ = self._backward
+        else:
+            first = self._loss_gradients(create_graph=True)
         product = sum((gradient * gradient.detach()).sum() for gradient in first.values())
         assert isinstance(product, Tensor)
-        return dict(zip(first, _gradients(product, list(self.weights.values())), strict=True))
+        try:
+            found = _gradients(product, list(self.weights.values()), retain_graph=False)
+        finally:
+            self._forward().freed = True
+        return dict(zip(self.weights, found, strict=True))
 
     @cached_property
     def synaptic_flow(self) -> float:
@@ -271,12 +261,13 @@ PERTURBATION = 0.01
 """Step between two inputs of the Zen score: alpha of Lin et al. (2021), Algorithm 1."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Forward:
     leaf: Tensor
     logits: Tensor
-    gates: _Gates
+    recorder: GateRecorder
     work: WorkRecorder
+    freed: bool = False
 
 
 def _checked(batch: Batch) -> Batch:
@@ -296,13 +287,21 @@ def _checked(batch: Batch) -> Batch:
 
 
 def _gradients(
-    output: Tensor, leaves: list[Tensor], *, create_graph: bool = False
+    output: Tensor,
+    leaves: list[Tensor],
+    *,
+    create_graph: bool = False,
+    retain_graph: bool = True,
 ) -> list[Tensor]:
     """Gradients, zeros where the output does not depend on a leaf."""
     if not output.requires_grad:
         return [torch.zeros_like(leaf) for leaf in leaves]
     found = torch.autograd.grad(
-        output, leaves, retain_graph=True, create_graph=create_graph, allow_unused=True
+        output,
+        leaves,
+        retain_graph=retain_graph,
+        create_graph=create_graph,
+        allow_unused=True,
     )
     return [
         torch.zeros_like(leaf) if gradient is None else gradient
@@ -346,61 +345,3 @@ def _without_normalisation(model: nn.Module) -> Iterator[None]:
     norms = [module for module in model.modules() if isinstance(module, _NORMS)]
     with _hooked([(module, lambda _, args, out: args[0]) for module in norms]):
         yield
-
-
-class _Gates(dict[Any, tuple[Tensor, int]]):
-    """Gates by layer with the number of weights of a channel.
-
-    Attributes:
-        needed: Whether a backward pass computes gradients by the gates. Most have no use for them.
-    """
-
-    needed = False
-
-
-class _Multiply(torch.autograd.Function):
-    """Product of an output with its gate, whose gradient by the gate has no gradient itself.
-
-    No proxy asks for that one, and without it a second backward pass does not walk the gates.
-    """
-
-    @staticmethod
-    def forward(ctx: Any, out: Tensor, gate: Tensor, gates: _Gates) -> Tensor:
-        ctx.save_for_backward(out)
-        ctx.shape, ctx.gates = gate.shape, gates
-        return out.clone()  # the gate is one; the network may work in place on the product
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor | None, None]:
-        if not ctx.gates.needed:
-            return gradient, None, None
-        (out,) = ctx.saved_tensors
-        with torch.no_grad():
-            by_gate = (gradient * out).sum_to_size(ctx.shape)
-        return gradient, by_gate, None
-
-
-@contextmanager
-def _gated(model: nn.Module) -> Iterator[_Gates]:
-    """Multiplies the outputs of convolutions and linear layers by gates, and yields the gates.
-
-    A module that is used twice has one gate, so the gradients of both uses add up.
-    """
-    gates = _Gates()
-
-    def multiply(module: nn.Module, args: Any, out: Tensor) -> Tensor:
-        channels = -1 if isinstance(module, nn.Linear) or out.dim() < 3 else 1
-        shape = [out.shape[0], *[1] * (out.dim() - 1)]
-        shape[channels] = out.shape[channels]
-        key = (module, *shape)
-        if key not in gates:
-            ones = torch.ones(shape, dtype=out.dtype, device=out.device, requires_grad=True)
-            weight = cast(Tensor, module.weight)
-            gates[key] = ones, weight.numel() // out.shape[channels]
-        return cast(Tensor, _Multiply.apply(out, gates[key][0], gates))  # type: ignore[no-untyped-call]
-
-    layers = [
-        m for m in model.modules() if isinstance(m, (nn.Linear, *_CONVOLUTIONS, *_TRANSPOSED))
-    ]
-    with _hooked([(module, multiply) for module in layers]):
-        yield gates

@@ -126,10 +126,13 @@ class WorkRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return out
 
     def _compare(self, before: Tensor) -> None:
-        # With +1 for on and -1 for off, the product counts agreements minus disagreements.
-        # Their number is exact in single precision up to 2^24 units of one rectifier.
-        signs = (before.detach().reshape(self._n_samples, -1) > 0).float().mul_(2).sub_(1)
-        agreement = (signs @ signs.T).double().add_(signs.shape[1]).div_(2)
+        # One for on and zero for off: the product counts units that are on for both, its diagonal
+        # those that are on. Counts are exact in single precision up to 2^24 units of a rectifier.
+        on = torch.empty(before.shape, dtype=torch.float32, device=before.device)
+        on = torch.gt(before.detach(), 0, out=on).reshape(self._n_samples, -1)
+        both = (on @ on.T).double()
+        n_on = both.diagonal()
+        agreement = on.shape[1] + 2 * both - n_on - n_on[:, None]
         self.agreement = agreement if self.agreement is None else self.agreement + agreement
 
 

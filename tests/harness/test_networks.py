@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Sequence
 import itertools
 from typing import Any
 
@@ -24,6 +26,7 @@ from harness.benchmarks import proxy_tables  # noqa: E402
 from harness.benchmarks.networks.batches import photograph_crops  # noqa: E402
 from harness.benchmarks.networks.nasbench101 import NASBench101Network  # noqa: E402
 from harness.benchmarks.networks.nasbench201 import NASBench201Network  # noqa: E402
+from optuna_zaps.zerocost import ALL  # noqa: E402
 from optuna_zaps.zerocost import score  # noqa: E402
 
 
@@ -39,15 +42,14 @@ def random_cells(n_cells: int, seed: int) -> list[tuple[str, ...]]:
 def test_nasbench201_counts_are_those_of_the_release(n_classes: int) -> None:
     dataset = {10: "cifar10", 100: "cifar100"}[n_classes]
     batch = torch.zeros(2, 3, 32, 32), torch.tensor([0, 1])
-    cells = random_cells(4, seed=n_classes)
+    cells = random_cells(8, seed=n_classes)
+    assert any(pruned(cell) != cell for cell in cells)  # dead edges are counted, too
     frame = pd.DataFrame(cells, columns=list(nasbench201.EDGES))
     for row, cell in enumerate(cells):
         network = NASBench201Network(cell, n_classes)
         counts = score(network, batch, proxies=["params", "flops"])
         assert counts["params"] == round(1e6 * nasbench201.count_params(frame, dataset)[row])
-        # Edges that get nothing are not executed; the release counts them all.
-        if pruned(cell) == cell:
-            assert counts["flops"] == round(1e6 * nasbench201.count_flops(frame, dataset)[row])
+        assert counts["flops"] == round(1e6 * nasbench201.count_flops(frame, dataset)[row])
 
 
 def test_nasbench201_flops_of_the_readme() -> None:
@@ -146,19 +148,29 @@ def test_norms_of_weights_are_those_of_nasbench_suite_zero(
 def test_full_size_networks_agree_with_nasbench_suite_zero(
     nasbench201: Callable[[str], Any],
 ) -> None:
-    floors = dict.fromkeys(("l2_norm", "synflow", "nwot", "snip", "grad_norm"), 0.95)
+    floors = dict.fromkeys(("params", "flops"), 0.99)
+    floors |= dict.fromkeys(("l2_norm", "synflow", "nwot", "snip", "grad_norm"), 0.95)
     floors |= dict.fromkeys(("fisher", "zen", "jacov"), 0.9)
+    # The reference computed these on networks with their dead edges, whose weights, units and
+    # scales count. No gradient reaches a dead edge, and the table gives its cell the other values
+    # of the pruned twin.
+    with_dead_edges = ("params", "flops", "nwot", "zen")
+    of_living_edges = tuple(name for name in ALL if name not in with_dead_edges)
     benchmark = nasbench201("cifar10")
     rows = np.random.default_rng(0).choice(len(benchmark.values), size=300, replace=False)
     batch = photograph_crops(64, 10, 32)
+
+    def scored(cell: Sequence[str], proxies: Iterable[str]) -> dict[str, float]:
+        return score(lambda: NASBench201Network(cell, 10), batch, proxies=proxies)
+
     scores = pd.DataFrame(
-        score(lambda c=cell: NASBench201Network(c, 10), batch, proxies=floors)
-        for cell in map(pruned, benchmark.parameters.to_numpy()[rows])
+        scored(cell, with_dead_edges) | scored(pruned(cell), of_living_edges)
+        for cell in benchmark.parameters.to_numpy()[rows]
     )
     references = benchmark.proxies.iloc[rows].reset_index(drop=True)
     found = {
         name: spearmanr(scores[name], references[name], nan_policy="omit").statistic
-        for name in floors
+        for name in ALL
     }
-    print(found)
-    assert not {name: rho for name, rho in found.items() if rho < floors[name]}
+    print(found)  # no floor is asked of epe_nas, plain and grasp
+    assert not {name: rho for name, rho in found.items() if not rho >= floors.get(name, -1)}

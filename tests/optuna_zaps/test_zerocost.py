@@ -277,6 +277,39 @@ def test_passes_are_shared() -> None:
     assert not calls
 
 
+def test_a_graph_that_a_pass_freed_is_made_again() -> None:
+    calls = []
+    model = Branching()
+    model.register_forward_hook(lambda *_: calls.append(1))
+    passes = Passes(model, images(), second_order=True)
+    zerocost.grasp(passes)
+    zerocost.fisher(passes), zerocost.snip(passes), zerocost.nwot(passes)
+    assert len(calls) == 1
+    assert zerocost.jacov(passes) == score(model, images(), proxies=["jacov"])["jacov"]
+    zerocost.epe_nas(passes)
+    assert len(calls) == 1 + 1 + 1  # again for this one, and for the one beside it
+
+
+def test_an_overwritten_output_is_read_as_it_was() -> None:
+    class Halves(nn.Module):
+        """Overwrites a view of a linear layer's output."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = linear_net([[1.0], [-3.0]])[0]
+
+        def forward(self, inputs: Tensor) -> Tensor:
+            out = self.layer(inputs)
+            out[:, 1:].mul_(10)
+            return out
+
+    # Outputs (x, -3 x), logits (x, -30 x), loss 1/2 sum of their squares: activation times
+    # gradient is x^2 and 900 x^2 for x = 1, 2.
+    batch = torch.tensor([[1.0], [2.0]]), torch.tensor([0, 0])
+    value = score(Halves(), batch, loss=half_square, proxies=["fisher"])["fisher"]
+    assert value == pytest.approx(0.5 * (1 + 900**2) * (1 + 4**2) / 2)
+
+
 def test_flops_count_what_nasbench201_counts() -> None:
     model = nn.Sequential(
         nn.Conv2d(3, 8, 3, padding=1, groups=1),
