@@ -7,7 +7,6 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-from scipy.spatial.distance import cdist
 
 
 class Exploration(Protocol):
@@ -67,53 +66,3 @@ def upper_confidence_bound(
         Array of shape (n_candidates,), larger is better.
     """
     return mean + beta * std
-
-
-@dataclass(frozen=True)
-class Diversification:
-    """Now and then the least known of the best: insurance against a wrong basin.
-
-    Not in the paper. Structure alone leads a search by it into a neighbourhood that takes several
-    changes at once to leave, and its upper bounds keep it there. On NAS-Bench-201 / CIFAR-10
-    without proxies such choices, together with fits at every 3 % of growth, find the optimum by
-    200 labels in 95 % of 60 seeds instead of 87 %.
-
-    Attributes:
-        every: One choice in so many is such a one.
-        n_best: Among how many of the best it chooses.
-        n_labels: Number of labels from which no choice is.
-    """
-
-    every: int = 4
-    n_best: int = 100
-    n_labels: int = 100
-
-    def __post_init__(self) -> None:
-        for name in ("every", "n_best"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, but got {getattr(self, name)}.")
-
-    def is_due(self, number: int, n_labelled: int) -> bool:
-        """Whether the choice of a trial is such a one."""
-        return number % self.every == 0 and n_labelled < self.n_labels
-
-    def choose(
-        self,
-        score: npt.NDArray[np.float64],
-        encoding: npt.NDArray[np.float32],
-        labelled: npt.NDArray[np.intp],
-    ) -> int:
-        """Of the best candidates that which is farthest from every labelled one.
-
-        Args:
-            score: Shape (n_candidates,), larger is better, -inf for what may not be chosen.
-            encoding: Shape (n_candidates, n_features).
-            labelled: Shape (n_labelled,), not empty.
-
-        Returns:
-            The candidate; of equally far ones that of the largest score.
-        """
-        order = np.argsort(-score, kind="stable")[: self.n_best]
-        best = order[score[order] > -np.inf]
-        distance = cdist(encoding[best], encoding[labelled], "sqeuclidean").min(axis=1)
-        return int(best[distance.argmax()])

@@ -8,7 +8,6 @@ from dataclasses import field
 from types import MappingProxyType
 
 from optuna_zaps.acquisition import DecayingExploration
-from optuna_zaps.acquisition import Diversification
 from optuna_zaps.initialization import InitializationSettings
 from optuna_zaps.search import SearchSettings
 from optuna_zaps.search import Shortlist
@@ -27,14 +26,12 @@ class Profile:
         settings: Hyper-parameters of the search; the paper's by default.
         n_startup: Initial evaluations of the anytime schedule.
         n_startup_alone: The same where there are no proxies, from which a start learns less.
-        growth_alone: Growth of the labels from fit to fit while the model has no proxy to go by.
     """
 
     surrogate: SurrogateFactory
     settings: SearchSettings = field(default_factory=SearchSettings)
     n_startup: int = 20
     n_startup_alone: int = 20
-    growth_alone: float = 0.1
 
 
 PROFILES: Mapping[str, Profile] = MappingProxyType(
@@ -48,12 +45,10 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
                 initialization=InitializationSettings(max_points=4096),
                 reselection=ScreeningSettings(),
                 neighbourhood=True,
-                diversification=Diversification(),
                 shortlist=Shortlist(share=1 / 8),
             ),
             n_startup=14,
             n_startup_alone=10,
-            growth_alone=0.03,
         ),
         "xgboost": Profile(XGBoostEnsemble.for_layout),
     }

@@ -115,9 +115,8 @@ class ZAPSSampler(BaseSampler):
             Number of evaluations that the study will have, at least 10. With it the schedule is
             the paper's: ``max(10, budget // 4)`` initial evaluations, then two batches. Without
             it the sampler is anytime: 14 initial evaluations (10 without proxies, 20 before
-            trees), then a fit whenever the number of values grew by a tenth (by 3 % where the
-            processes have no proxy to go by), or at every value where parameters are numbers or
-            the space cannot be enumerated.
+            trees), then a fit whenever the number of values grew by a tenth, or at every value
+            where parameters are numbers or the space cannot be enumerated.
         initial_proxies:
             Names of the proxies that seed the initialisation, or a fitted
             :class:`~optuna_zaps.ProxyFit`: what proved informative on another data set. By
@@ -597,7 +596,7 @@ class ZAPSSampler(BaseSampler):
         schedule, settings, plan = self._schedules[with_proxies], self._profile.settings, None
         if isinstance(schedule, AnytimeSchedule) and (in_pool or any(candidates.numeric)):
             # Near a good number lie others as good: a second pick of one fit would be wasted.
-            schedule = replace(schedule, growth=0.0, growth_alone=0.0)
+            schedule = replace(schedule, growth=0.0)
         if in_pool:
             # A pool holds few of the neighbours that a configuration has.
             settings = replace(settings, neighbourhood=False)
@@ -689,7 +688,7 @@ def _schedule(
         return BudgetSchedule(budget, n_startup=startup)
     if n_startup_trials is None:
         n_startup_trials = profile.n_startup if with_proxies else profile.n_startup_alone
-    return AnytimeSchedule(n_startup_trials, growth_alone=profile.growth_alone)
+    return AnytimeSchedule(n_startup_trials)
 
 
 def _entropy(seed: int | None) -> int:

@@ -33,7 +33,6 @@ from optuna_zaps._ladder import rungs
 from optuna_zaps._random import stream
 from optuna_zaps._threads import one_thread
 from optuna_zaps.acquisition import ConstantExploration
-from optuna_zaps.acquisition import Diversification
 from optuna_zaps.acquisition import Exploration
 from optuna_zaps.acquisition import upper_confidence_bound
 from optuna_zaps.candidates import CandidateSet
@@ -71,13 +70,8 @@ class Schedule(Protocol):
     def n_startup(self) -> int:
         """Number of evaluations planned before there is a model."""
 
-    def training_sizes(self, n_labelled: int, *, alone: bool = False) -> Iterator[int]:
-        """How many of the labels, oldest first, each model so far was fitted on, increasing.
-
-        Args:
-            n_labelled: Number of labels.
-            alone: Whether the model has no proxy to go by.
-        """
+    def training_sizes(self, n_labelled: int) -> Iterator[int]:
+        """How many of the labels, oldest first, each model so far was fitted on, increasing."""
 
 
 @dataclass(frozen=True)
@@ -107,9 +101,8 @@ class BudgetSchedule:
         """Evaluations per fit, b = max(1, (B - n_0) // T)."""
         return max(1, (self.budget - self.n_startup) // self.iterations)
 
-    def training_sizes(self, n_labelled: int, *, alone: bool = False) -> Iterator[int]:
-        """As in :class:`Schedule`; the paper knows no model without proxies."""
-        del alone
+    def training_sizes(self, n_labelled: int) -> Iterator[int]:
+        """As in :class:`Schedule`."""
         if n_labelled <= self.n_startup:
             yield n_labelled
             return
@@ -132,27 +125,23 @@ class AnytimeSchedule:
         n_startup: Number of evaluations planned before there is a model.
         growth: Relative growth of the labelled set from one fit to the next; 0 fits at every
             label.
-        growth_alone: The same while the model has no proxy to go by.
     """
 
     n_startup: int = 20
     growth: float = 0.1
-    growth_alone: float = 0.1
 
     def __post_init__(self) -> None:
         if self.n_startup < 0:
             raise ValueError(f"n_startup must not be negative, but got {self.n_startup}.")
-        for name in ("growth", "growth_alone"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} must not be negative, but got {getattr(self, name)}.")
+        if self.growth < 0:
+            raise ValueError(f"growth must not be negative, but got {self.growth}.")
 
-    def training_sizes(self, n_labelled: int, *, alone: bool = False) -> Iterator[int]:
+    def training_sizes(self, n_labelled: int) -> Iterator[int]:
         """As in :class:`Schedule`."""
         if n_labelled <= self.n_startup:
             yield n_labelled
         else:
-            growth = self.growth_alone if alone else self.growth
-            yield from rungs(self.n_startup, growth, n_labelled)
+            yield from rungs(self.n_startup, self.growth, n_labelled)
 
 
 @dataclass(frozen=True)
@@ -201,8 +190,6 @@ class SearchSettings:
         neighbourhood: Whether the surrogate is also given the mean proxy ranks of the
             configurations that differ in one parameter. Not in the paper.
         shortlist: How many of the candidates every fit scores.
-        diversification: Which choices turn to what is unlike anything evaluated while the model
-            has no proxy to go by, ``None`` for none of them. Not in the paper.
     """
 
     exploration: Exploration = field(default_factory=ConstantExploration)
@@ -211,7 +198,6 @@ class SearchSettings:
     features: str = "both"
     neighbourhood: bool = False
     shortlist: Shortlist = field(default_factory=Shortlist)
-    diversification: Diversification | None = None
 
     def __post_init__(self) -> None:
         if self.features not in FEATURES:
@@ -404,7 +390,6 @@ class ZAPSSearch:
         self._initial = self._initial_columns(initial_proxies)
         self._model_key: tuple[bytes, bytes] | None = None
         self._model: Prediction | None = None
-        self._selected: tuple[tuple[bytes, bytes], IntArray] | None = None
         self._kept: tuple[IntArray, npt.NDArray[np.float32], Surrogate] | None = None
         self._look: _Look | None = None
 
@@ -463,19 +448,6 @@ class ZAPSSearch:
             return Proposal(int(rng.choice(np.flatnonzero(free))), "random")
         model = self.predict(history)
         best = model.first_of(model.acquisition, free)  # Alg. 3, line 8
-        diversification = self.settings.diversification
-        if (
-            diversification is not None
-            and not model.proxies
-            # Numbers far from each other would be the corners.
-            and not any(self.candidates.numeric)
-            and diversification.is_due(number, len(history.labelled))
-        ):
-            best = diversification.choose(
-                np.where(free, model.acquisition, -np.inf),
-                self.candidates.encoding,
-                history.labelled,
-            )
         return Proposal(
             best,
             "model",
@@ -487,16 +459,11 @@ class ZAPSSearch:
 
     def predict(self, history: History) -> Prediction:
         """What the model in force says; of at least two labels."""
-        n_labelled = len(history.labelled)
-        size = max(self.schedule.training_sizes(n_labelled))
-        active = self._active(history.labelled[:size], history.labels[:size])
-        if len(active) == 0:
-            size = max(self.schedule.training_sizes(n_labelled, alone=True))
+        size = max(MIN_LABELS, *self.schedule.training_sizes(len(history.labelled)))
         labelled, labels = history.labelled[:size], history.labels[:size]
         key = (labelled.tobytes(), labels.tobytes())
         if self._model is None or key != self._model_key:
-            self._model = self._fit(labelled, labels, active, everything=False)
-            self._model_key = key
+            self._model, self._model_key = self._fit(labelled, labels, everything=False), key
         return self._model
 
     def sibling(self, outcome: int) -> ZAPSSearch:
@@ -508,7 +475,7 @@ class ZAPSSearch:
         self._features  # noqa: B018  # computed once for both
         twin = copy(self)
         twin._seed = int(stream(self._seed, "outcome", outcome % 2**32).integers(2**63))
-        twin._model_key = twin._model = twin._selected = twin._kept = twin._look = None
+        twin._model_key = twin._model = twin._kept = twin._look = None
         return twin
 
     def rank(self, history: History) -> Ranking:
@@ -523,8 +490,7 @@ class ZAPSSearch:
                 f"A ranking needs at least {MIN_LABELS} configurations with a finite value, but "
                 f"got {len(history.labelled)}."
             )
-        active = self._active(history.labelled, history.labels)
-        model = self._fit(history.labelled, history.labels, active, everything=True)
+        model = self._fit(history.labelled, history.labels, everything=True)
         order = np.lexsort((model.priority, -model.mean))
         return Ranking(order, model.mean[order], model.std[order])
 
@@ -543,19 +509,17 @@ class ZAPSSearch:
             start += part.shape[1]
         return features
 
-    def _fit(
-        self, labelled: IntArray, labels: FloatArray, active: IntArray, *, everything: bool
-    ) -> Prediction:
+    def _fit(self, labelled: IntArray, labels: FloatArray, *, everything: bool) -> Prediction:
         """What a model of these labels says.
 
         Args:
             labelled: Shape (n_labelled,).
             labels: Their labels.
-            active: Proxies that the model is given.
             everything: Whether it is asked about every candidate, however many there are.
         """
         n_labelled = len(labelled)
         with one_thread("blas"):
+            active = self._active(labelled, labels)
             features, surrogate = self._surrogate_of(np.sort(active))
             if everything or self.settings.shortlist.size(len(features)) == len(features):
                 mean, std = _scores(surrogate, features, labelled, labels)
@@ -580,7 +544,7 @@ class ZAPSSearch:
             Mean, dispersion, and the dispersion that counts for a choice: none of the others,
             for theirs does not fall as labels arrive, and would draw the search to them.
         """
-        size = max(coarser(self.schedule.training_sizes(len(labels)), 1.0))
+        size = max(MIN_LABELS, *coarser(self.schedule.training_sizes(len(labels)), 1.0))
         key = (labelled[:size].tobytes(), labels[:size].tobytes())
         if self._look is None or self._look.key != key:
             mean, std = _scores(surrogate, features, labelled[:size], labels[:size])
@@ -603,12 +567,8 @@ class ZAPSSearch:
             return np.empty(0, dtype=np.intp)
         if self.settings.reselection is None:
             return np.arange(len(self.proxies.names), dtype=np.intp)
-        key = (labelled.tobytes(), labels.tobytes())
-        if self._selected is None or self._selected[0] != key:
-            rng = stream(self._seed, "reselection", len(labelled))
-            ranks = self.proxies.ranks[labelled]
-            self._selected = key, self.settings.reselection.select(ranks, labels, rng)
-        return self._selected[1]
+        rng = stream(self._seed, "reselection", len(labelled))
+        return self.settings.reselection.select(self.proxies.ranks[labelled], labels, rng)
 
     def _surrogate_of(self, active: IntArray) -> tuple[npt.NDArray[np.float32], Surrogate]:
         """The features of these proxies and their surrogate, kept while the proxies stay."""

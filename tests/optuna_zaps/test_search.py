@@ -8,7 +8,6 @@ import numpy.typing as npt
 import pandas as pd
 import pytest
 
-from optuna_zaps.acquisition import Diversification
 from optuna_zaps.candidates import CandidateSet
 from optuna_zaps.profiles import PROFILES
 from optuna_zaps.proxies import ProxyTable
@@ -100,6 +99,11 @@ def test_a_search_rebuilt_from_the_history_goes_on_as_the_one_that_ran(
 def test_it_finds_the_optimum_early(profile: str) -> None:
     # Random search finds it within 40 of 144 with probability 28 %: 5 seeds of 5 is 0.2 %.
     assert all(VALUES.argmax() in run(search(seed, profile=profile), 40) for seed in range(5))
+
+
+def test_without_a_start_the_first_model_has_two_labels() -> None:
+    for schedule in (BudgetSchedule(100, n_startup=0), AnytimeSchedule(0)):
+        assert len(set(run(search(schedule=schedule), 12))) == 12
 
 
 def test_pending_candidates_are_left_alone() -> None:
@@ -250,13 +254,6 @@ def test_the_anytime_schedule_fits_at_every_tenth_of_growth() -> None:
     assert all(size <= n < size * 1.1 + 1 for size, n in zip(sizes, range(20, 46), strict=True))
 
 
-def test_without_a_proxy_to_go_by_it_may_fit_oftener() -> None:
-    schedule = AnytimeSchedule(10, growth_alone=0.03)
-    # A step of a thirtieth is one label up to 66 of them, and two from there.
-    assert list(schedule.training_sizes(70, alone=True)) == [*range(10, 68), 69]
-    assert list(schedule.training_sizes(30)) == [*range(10, 20), 20, 22, 24, 26, 28, 30]
-
-
 @pytest.mark.parametrize("schedule", [BudgetSchedule(200), AnytimeSchedule()])
 def test_fewer_labels_than_planned_are_all_used(schedule: Schedule) -> None:
     assert [max(schedule.training_sizes(n)) for n in (2, 9, 20)] == [2, 9, 20]
@@ -269,11 +266,8 @@ def test_fewer_labels_than_planned_are_all_used(schedule: Schedule) -> None:
         (lambda: BudgetSchedule(20, iterations=0), "iterations"),
         (lambda: AnytimeSchedule(-1), "n_startup"),
         (lambda: AnytimeSchedule(growth=-0.1), "growth"),
-        (lambda: AnytimeSchedule(growth_alone=-0.1), "growth_alone"),
         (lambda: Shortlist(share=0.0), "share"),
         (lambda: Shortlist(least=100, most=10), "100 and 10"),
-        (lambda: Diversification(every=0), "every"),
-        (lambda: Diversification(n_best=0), "n_best"),
         (lambda: search(initial_proxies=["flops"]), r"\['flops'\]"),
         (lambda: search(initial_proxies=[]), "at least one proxy"),
         (lambda: search(proxies=None, initial_proxies=["flops"]), "no proxies"),
@@ -324,49 +318,3 @@ def test_only_the_shortlist_competes_by_its_spread() -> None:
 )
 def test_size_of_the_shortlist(share: float, n_candidates: int, size: int) -> None:
     assert Shortlist(share).size(n_candidates) == size
-
-
-def test_the_farthest_of_the_best_is_the_diverse_choice() -> None:
-    # Places on a line: 0 and 6 are labelled; of the best four, 3 is farthest from both.
-    places = np.asarray([[0.0], [1.0], [3.0], [5.0], [6.0], [9.0]], dtype=np.float32)
-    score = np.asarray([-np.inf, 4.0, 3.0, 5.0, -np.inf, 1.0])
-    choice = Diversification(n_best=3).choose(score, places, np.asarray([0, 4]))
-    assert choice == 2
-    assert Diversification(n_best=4).choose(score, places, np.asarray([0, 4])) == 2
-    # 1 and 5 are as near: the better one. And fewer may be left than it looks among.
-    score[2] = -np.inf
-    assert Diversification(n_best=2).choose(score, places, np.asarray([0, 4])) == 3
-    assert Diversification().choose(score, places, np.asarray([0, 4])) == 5
-
-
-def test_every_fourth_choice_by_structure_alone_is_a_diverse_one() -> None:
-    space = CandidateSet.grid({name: "uvwxyz" for name in "abc"})
-    values = space.codes @ np.asarray([1.0, 2.0, 4.0])
-    settings = SearchSettings(diversification=Diversification(every=4, n_best=20, n_labels=40))
-    n_diverse = 0
-    for number in range(12, 44):
-        labelled = np.random.default_rng(number).permutation(len(space))[:number]
-        unavailable = np.zeros(len(space), dtype=np.bool_)
-        unavailable[labelled] = True
-        machine = ZAPSSearch(
-            space,
-            None,
-            surrogate=PROFILES["gaussian-process"].surrogate,
-            settings=settings,
-            schedule=AnytimeSchedule(10),
-            seed=0,
-        )
-        past = History(labelled, values[labelled], unavailable)
-        proposal, model = machine.propose(past, number), machine.predict(past)
-        assert proposal is not None
-        bounds = np.where(unavailable, -np.inf, model.acquisition)
-        if number % 4 or number >= 40:
-            assert proposal.acquisition == bounds.max()
-            continue
-        n_diverse += 1
-        unequal = space.codes[:, np.newaxis] != space.codes[labelled][np.newaxis]
-        distance = unequal.sum(axis=2).min(axis=1)
-        best = np.argsort(-bounds, kind="stable")[:20]
-        assert proposal.candidate in best
-        assert distance[proposal.candidate] == distance[best].max()
-    assert n_diverse == 7
