@@ -514,18 +514,22 @@ class ZAPSSampler(BaseSampler):
                 f"A proxy table needs a finite search space, but {continuous} are continuous. "
                 "Leave them out of search_space: they go to independent_sampler."
             )
-        if space is None and parameters.duplicated().any():
+        try:
+            candidates = CandidateSet.from_frame(
+                parameters,
+                None if space is None else _space.choices_of(space),
+                places=None if space is None else _space.places_of(space),
+            )
+        except ValueError as error:
+            n_repeated = int(parameters.duplicated().sum())
+            if space is not None or not n_repeated:
+                raise
             raise ValueError(
                 f"With the parameters {list(parameters)} a configuration occurs again "
-                f"({int(parameters.duplicated().sum())} duplicates in all); the other columns "
-                "are numeric and were taken for proxies. If one of them is a parameter, name the "
-                "parameters by search_space=, or by table.set_index([...])."
-            )
-        candidates = CandidateSet.from_frame(
-            parameters,
-            None if space is None else _space.choices_of(space),
-            places=None if space is None else _space.places_of(space),
-        )
+                f"({n_repeated} duplicates in all); the other columns are numeric and were taken "
+                "for proxies. If one of them is a parameter, name the parameters by "
+                "search_space=, or by table.set_index([...])."
+            ) from error
         return self._make_search(candidates, ProxyTable(proxies))
 
     def _inferred_space(self, study: Study) -> dict[str, BaseDistribution]:
