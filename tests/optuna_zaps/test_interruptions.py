@@ -81,13 +81,13 @@ def test_a_worker_is_killed_in_mid_trial(
     flag = tmp_path / "ninth"
     with worker.new_study(address) as study, warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-        process = worker.started(hang, (address, study.study_name, arguments, str(flag)))
+        ninth = worker.Worker(hang, (address, study.study_name, arguments, str(flag)))
         while not flag.exists():
-            assert process.is_alive()
+            assert ninth.process.is_alive(), ninth.fault()
             time.sleep(0.05)
-        assert process.pid is not None
-        os.kill(process.pid, signal.SIGKILL)
-        process.join()
+        assert ninth.process.pid is not None
+        os.kill(ninth.process.pid, signal.SIGKILL)
+        assert ninth.fault() == f"a worker ended with exit code {-signal.SIGKILL}:\n"
         if retries is not None:
             time.sleep(3)  # the grace period
         zaps = worker.sampler(seed=1)
@@ -208,16 +208,14 @@ def persist(url: str, name: str, seed: int) -> None:
 def test_a_database_restarts_under_three_workers(server: PostgreSQL) -> None:
     with worker.new_study(server.url) as study:
         arguments = [(server.url, study.study_name, seed) for seed in (0, 0, 1)]
-        workers = [worker.started(persist, each) for each in arguments]
+        workers = [worker.Worker(persist, each) for each in arguments]
         while len(study.get_trials(deepcopy=False)) < 8:
             time.sleep(0.05)
         server.stop()
         time.sleep(0.5)
         server.start()
-        for process in workers:
-            process.join()
+        worker.succeed(workers)
         trials = study.trials
-        assert [process.exitcode for process in workers] == [0, 0, 0]
     complete = [trial for trial in trials if trial.state == TrialState.COMPLETE]
     # A trial that was cut off keeps its configuration: nobody knows that its worker is gone.
     assert len(set(worker.configurations(complete))) >= worker.SIZE - 3
