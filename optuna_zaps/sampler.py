@@ -435,14 +435,14 @@ class ZAPSSampler(BaseSampler):
                 return self._repeated(study, trial, candidates, matching)
             params = candidates.params(proposal.candidate)
             study._storage.set_trial_system_attr(trial._trial_id, CLAIM_KEY, {**claimed, **params})
-            if self._holds(study, trial, candidates, proposal.candidate):
+            if self._holds(study, trial, arena, params):
                 self._annotate(study, trial, proposal)
                 return params
             refused.append(params)
         return None
 
     def _holds(
-        self, study: Study, trial: FrozenTrial, candidates: CandidateSet, candidate: int
+        self, study: Study, trial: FrozenTrial, arena: Arena, params: Mapping[str, Any]
     ) -> bool:
         """Whether a trial may keep a candidate that it has claimed.
 
@@ -452,7 +452,7 @@ class ZAPSSampler(BaseSampler):
         way at once; the lower one waits a moment for that.
         """
         for patience in (*_CLAIM_PATIENCE, None):
-            others = self._reader.holders(study, candidates, candidate, trial)
+            others = self._reader.holders(study, arena.configurations, params, trial)
             if not others:
                 return True
             if patience is None or min(others) < trial.number:
