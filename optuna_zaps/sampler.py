@@ -6,7 +6,6 @@ from collections.abc import Callable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 import time
 from typing import Any
 import warnings
@@ -19,8 +18,6 @@ from optuna.exceptions import ExperimentalWarning
 from optuna.samplers import BaseSampler
 from optuna.samplers import TPESampler
 from optuna.samplers._base import _process_constraints_after_trial
-from optuna.search_space import IntersectionSearchSpace
-from optuna.search_space import _GroupDecomposedSearchSpace
 from optuna.study import Study
 from optuna.trial import FrozenTrial
 from optuna.trial import TrialState
@@ -35,6 +32,7 @@ from optuna_zaps._history import MEAN_KEY
 from optuna_zaps._history import HistoryReader
 from optuna_zaps._history import direction_signs
 from optuna_zaps._history import fixed_params
+from optuna_zaps._inferred import InferredSpaces
 from optuna_zaps._process import Lock
 from optuna_zaps._process import PerStudy
 from optuna_zaps._random import stream
@@ -202,8 +200,7 @@ class ZAPSSampler(BaseSampler):
         self._lock = Lock()
         self._reader = HistoryReader()
         self._served: PerStudy[dict[int, dict[str, Any] | None]] = PerStudy(dict)
-        # Optuna's class remembers the trials of one study.
-        self._inferred = PerStudy(partial(IntersectionSearchSpace, include_pruned=True))
+        self._inferred = InferredSpaces()
 
         self._function: ProxyFunction | None = None
         self._arenas: dict[frozenset[str], tuple[dict[str, BaseDistribution], Arena]] = {}
@@ -530,22 +527,14 @@ class ZAPSSampler(BaseSampler):
 
     def _inferred_space(self, study: Study) -> dict[str, BaseDistribution]:
         """What the study's trials have in common and leaves a choice."""
-        return {
-            name: distribution
-            for name, distribution in self._inferred[study].calculate(study).items()
-            if not distribution.single()
-        }
+        return _undecided(self._inferred.shared(study))
 
     def _inferred_spaces(self, study: Study) -> list[dict[str, BaseDistribution]]:
         """The spaces that a study is searched in: one, or one for each group."""
-        if not self._group:
-            space = self._inferred_space(study)
-            return [space] if space else []
-        groups = _GroupDecomposedSearchSpace(include_pruned=True).calculate(study)
-        spaces = [
-            {name: space[name] for name in sorted(space) if not space[name].single()}
-            for space in groups.search_spaces
-        ]
+        if self._group:
+            spaces = [_undecided(space) for space in self._inferred.groups(study)]
+        else:
+            spaces = [self._inferred_space(study)]
         return [space for space in spaces if space]
 
     def _spaces_among(
@@ -647,6 +636,11 @@ class ZAPSSampler(BaseSampler):
             if topic not in self._warned:
                 self._warned.add(topic)
                 _logger.warning(message)
+
+
+def _undecided(space: Mapping[str, BaseDistribution]) -> dict[str, BaseDistribution]:
+    """The parameters that have more than one value."""
+    return {name: d for name, d in space.items() if not d.single()}
 
 
 def _profile(
