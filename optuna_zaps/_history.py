@@ -20,6 +20,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 from optuna.distributions import BaseDistribution
+from optuna.samplers import BaseSampler
+from optuna.samplers import PartialFixedSampler
 from optuna.study import Study
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial
@@ -36,6 +38,9 @@ from optuna_zaps.search import History
 
 CLAIM_KEY = "zaps:candidate"
 """System attribute that holds the parameters of the candidate a trial is about to evaluate."""
+
+PHASE_KEY = "zaps:phase"
+"""User attribute that holds why a trial's configuration was chosen."""
 
 MEAN_KEY = "zaps:mean"
 """User attribute that holds the predicted value of a trial, in the unit of the objective."""
@@ -300,6 +305,20 @@ def constraints_of(trial: FrozenTrial) -> dict[str, float]:
 def fixed_params(trial: FrozenTrial) -> dict[str, Any]:
     """Parameters of a trial that are decided already: enqueued ones and those suggested."""
     return {**trial.system_attrs.get("fixed_params", {}), **trial.params}
+
+
+def fixed_from_outside(study: Study, sampler: BaseSampler) -> dict[str, Any]:
+    """Parameters of which :class:`~optuna.samplers.PartialFixedSampler` around a sampler decides.
+
+    Nothing tells the inner sampler their values, and those that the objective suggests last are
+    in the trial too late.
+    """
+    fixed: dict[str, Any] = {}
+    outer = study.sampler
+    while isinstance(outer, PartialFixedSampler):
+        fixed = {**outer._fixed_params, **fixed}
+        outer = outer._base_sampler
+    return fixed if outer is sampler else {}
 
 
 def evaluated_params(trial: FrozenTrial) -> dict[str, Any]:

@@ -217,12 +217,19 @@ def test_a_database_restarts_under_three_workers(server: PostgreSQL) -> None:
         worker.succeed(workers)
         trials = study.trials
     complete = [trial for trial in trials if trial.state == TrialState.COMPLETE]
-    # A trial that was cut off keeps its configuration: nobody knows that its worker is gone.
-    assert len(set(worker.configurations(complete))) >= worker.SIZE - 3
-    # Who begins a trial while others are on the last configurations repeats one, and says so by
-    # having no reason.
-    proposed = [trial for trial in complete if "zaps:phase" in trial.user_attrs]
-    assert len(set(worker.configurations(proposed))) == len(proposed)
+    cut_off = [trial for trial in trials if trial.state != TrialState.COMPLETE]
+    assert len(cut_off) <= 3  # one of each worker
+    new = [trial for trial in complete if trial.user_attrs["zaps:phase"] != "repetition"]
+    evaluated = worker.configurations(new)
+    assert len(set(evaluated)) == len(evaluated)
+    # A trial that was cut off keeps what it claimed: nobody knows that its worker is gone.
+    claims = [trial.system_attrs.get("zaps:candidate", {}) for trial in cut_off]
+    held = [tuple(claim[name] for name in sorted(claim)) for claim in claims if claim]
+    assert len({*evaluated, *held}) == worker.SIZE
+    # Whoever has begun a trial when another one claims the last configuration has to evaluate
+    # something: Optuna knows no trial that does not take place. That happens to a worker once,
+    # since after it the worker stops, and never to the one that made the last claim.
+    assert len(complete) - len(new) <= 2
 
 
 # --- a study that others go on with ------------------------------------------------------------
