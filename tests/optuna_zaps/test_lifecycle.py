@@ -218,11 +218,12 @@ def test_a_study_created_anew_under_an_old_identity_is_not_mistaken_for_it(
     tmp_path: Path, arguments: dict[str, Any]
 ) -> None:
     # SQLite gives the numbers of a deleted study, and of its trials, to the next one.
-    storage = optuna.storages.RDBStorage(f"sqlite:///{tmp_path / 'study.db'}")
+    storage = optuna.storages.get_storage(f"sqlite:///{tmp_path / 'study.db'}")
     zaps = sampler(**arguments)
     first = study_with(zaps, storage=storage)
     first.optimize(objective, n_trials=12)
-    suggest(first.ask())  # and this trial never ends
+    first.enqueue_trial({"op": "e"})
+    unfinished = suggest(first.ask())  # and this trial never ends
     optuna.delete_study(study_name=first.study_name, storage=storage)
 
     if not arguments:
@@ -231,15 +232,18 @@ def test_a_study_created_anew_under_an_old_identity_is_not_mistaken_for_it(
         again = study_with(sampler())
         again.optimize(objective, n_trials=20)
         assert evaluated(second) == evaluated(again)
+        assert second.trials[12].params != unfinished
     else:
         second = study_with(zaps, storage=storage)
         second.optimize(
             lambda trial: trial.suggest_int("n", 1, 5) * trial.suggest_int("m", 1, 4), n_trials=16
         )
         assert len({(t.params["n"], t.params["m"]) for t in second.trials[1:]}) == 15
+    assert second._storage is first._storage
     assert second._study_id == first._study_id
     assert second.trials[12]._trial_id == 13
-    storage.engine.dispose()
+    assert isinstance(storage, optuna.storages._CachedStorage)
+    storage._backend.engine.dispose()
 
 
 # --- exhaustion --------------------------------------------------------------------------------

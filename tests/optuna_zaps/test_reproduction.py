@@ -34,7 +34,7 @@ def test_processes_with_other_hash_seeds_decide_alike(ours: dict[str, list[Any]]
     ]
     assert printed[0] == printed[1]
     assert json.loads(printed[0]) == ours
-    assert len(ours) == 8
+    assert len(ours) == 10
 
 
 def test_another_environment_decided_alike(ours: dict[str, list[Any]]) -> None:
