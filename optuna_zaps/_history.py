@@ -127,7 +127,7 @@ class _Tally:
             labels = self._constraints.setdefault(name, [])
             labels.append((identity, min(-value, 0.0), trial.state))
 
-    def observations(self, index_of: Callable[[Identity], int], n_candidates: int) -> Observations:
+    def observations(self, index_of: Callable[[Any], int], n_candidates: int) -> Observations:
         """What is known of candidates.
 
         Args:
@@ -203,7 +203,8 @@ class HistoryReader:
             candidates: What its configurations are looked up in.
             but: The trial that asks; it does not make its own candidate unavailable.
         """
-        return self._tally(study, candidates, but).observations(_itself, len(candidates))
+        # The index that a candidate is known by is its index among all.
+        return self._tally(study, candidates, but).observations(int, len(candidates))
 
     def read_drawn(
         self, study: Study, configurations: DrawnConfigurations, but: FrozenTrial | None
@@ -266,12 +267,6 @@ class HistoryReader:
             readings[configurations.names] = known
         rest = known.advance(trials)
         return known, [t for t in rest if but is None or t.number != but.number]
-
-
-def _itself(index: Identity) -> int:
-    """The identity of a candidate is its index."""
-    assert isinstance(index, int)
-    return index
 
 
 def direction_signs(study: Study) -> tuple[float, ...]:

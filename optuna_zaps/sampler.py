@@ -588,7 +588,10 @@ class ZAPSSampler(BaseSampler):
     def _arena_of(self, space: dict[str, BaseDistribution]) -> Arena:
         """The arena of a space, made anew only where a distribution has changed."""
         if not space:
-            raise ValueError("The trials of the study have no parameter in common.")
+            raise ValueError(
+                "The search space is read from the finished trials of the study, but they have no "
+                "parameter in common, or there is none. Pass search_space=, or run a trial first."
+            )
         names = frozenset(space)
         known = self._arenas.get(names)
         if known is not None and known[0] == space:
