@@ -8,6 +8,7 @@ it evaluates the candidate, what was predicted of it counts as its value.
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Collection
 from collections.abc import Hashable
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -134,17 +135,16 @@ class _Tally:
             index_of: Index of a configuration that was taken among the candidates.
             n_candidates: Number of candidates.
         """
+
+        def indices(configurations: Collection[Identity]) -> npt.NDArray[np.intp]:
+            return np.fromiter(map(index_of, configurations), np.intp, len(configurations))
+
         unavailable = np.zeros(n_candidates, dtype=np.bool_)
-        unavailable[list(map(index_of, self.taken))] = True
+        unavailable[indices(self.taken)] = True
 
         def history(labels: list[_Label]) -> History:
             labelled, means, pending = _merged(labels)
-            return History(
-                np.asarray(list(map(index_of, labelled)), dtype=np.intp),
-                _finite(means),
-                unavailable,
-                pending,
-            )
+            return History(indices(labelled), _finite(means), unavailable, pending)
 
         return Observations(
             tuple(history(_comparable(labels)) for labels in self._objectives),
