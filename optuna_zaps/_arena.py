@@ -13,8 +13,9 @@ from typing import Protocol
 from optuna.distributions import BaseDistribution
 from optuna.study import Study
 from optuna.trial import FrozenTrial
-import pandas as pd
 
+from optuna_zaps._history import Configurations
+from optuna_zaps._history import DrawnConfigurations
 from optuna_zaps._history import HistoryReader
 from optuna_zaps._random import stream
 from optuna_zaps._space import offers
@@ -25,7 +26,6 @@ from optuna_zaps.joint import Observations
 from optuna_zaps.pool import Pool
 from optuna_zaps.proxies import ProxyFunction
 from optuna_zaps.proxies import ProxyTable
-from optuna_zaps.search import History
 from optuna_zaps.surrogates import FeatureLayout
 from optuna_zaps.surrogates import Surrogate
 from optuna_zaps.surrogates import SurrogateFactory
@@ -60,6 +60,10 @@ class Arena(Protocol):
         """The search in force."""
 
     @property
+    def configurations(self) -> Configurations:
+        """What tells the configurations of the space apart."""
+
+    @property
     def is_exhaustible(self) -> bool:
         """Whether the candidates are all that there is."""
 
@@ -91,6 +95,7 @@ class EnumeratedArena:
 
     def __init__(self, search: JointSearch) -> None:
         self.search = search
+        self.configurations: Configurations = search.first.candidates
 
     def view(
         self,
@@ -129,6 +134,8 @@ class DrawnArena:
         function: ProxyFunction | None,
     ) -> None:
         self._pool = Pool(space)
+        self._drawn = DrawnConfigurations(self._pool.space)
+        self.configurations: Configurations = self._drawn
         self._make_search = make_search
         self._surrogate = _KeptSurrogates(surrogate)
         self._seed = seed
@@ -148,12 +155,7 @@ class DrawnArena:
         planned = trial is not None and trial.number < self._first.first.schedule.n_startup
         if planned and not fixed.keys() & space.keys():
             return self._first, reader.read(study, self._first.first.candidates, trial)
-        seen = reader.configurations(study, space, trial)
-        observed = (
-            reader.read(study, _candidates_of(seen), trial)
-            if seen
-            else Observations((History.empty(0),) * len(study.directions))
-        )
+        seen, observed = reader.read_drawn(study, self._drawn, trial)
         best_first = observed.best_first()
         offered = {
             name: value
@@ -199,8 +201,3 @@ class _RememberedProxies:
         known = self._first.get(key) or self._before.get(key)
         self._latest[key] = self._function(params) if known is None else known
         return self._latest[key]
-
-
-def _candidates_of(configurations: list[dict[str, Any]]) -> CandidateSet:
-    """Just these, in this order."""
-    return CandidateSet.from_frame(pd.DataFrame(configurations, dtype=object))

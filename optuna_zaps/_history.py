@@ -7,23 +7,28 @@ it evaluates the candidate, what was predicted of it counts as its value.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from collections.abc import Collection
+from collections.abc import Hashable
 from collections.abc import Mapping
 from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
 from datetime import datetime
 import math
 from typing import Any
+from typing import Protocol
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from optuna.distributions import BaseDistribution
+from optuna.samplers import BaseSampler
+from optuna.samplers import PartialFixedSampler
 from optuna.study import Study
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial
 from optuna.trial import TrialState
 
+from optuna_zaps._process import FinishedPrefix
 from optuna_zaps._process import PerStudy
 from optuna_zaps._space import offers
 from optuna_zaps.candidates import CandidateSet
@@ -35,6 +40,9 @@ from optuna_zaps.search import History
 CLAIM_KEY = "zaps:candidate"
 """System attribute that holds the parameters of the candidate a trial is about to evaluate."""
 
+PHASE_KEY = "zaps:phase"
+"""User attribute that holds why a trial's configuration was chosen."""
+
 MEAN_KEY = "zaps:mean"
 """User attribute that holds the predicted value of a trial, in the unit of the objective."""
 
@@ -45,101 +53,145 @@ _LARGEST = 1e30
 """Largest label: squares of larger ones overflow, such as those of a penalty of
 ``sys.float_info.max``, and trees read labels in single precision."""
 
-_Label: TypeAlias = tuple[int, float, TrialState]
-"""Candidate, value or prediction (larger is better), and the state of the trial."""
+Identity: TypeAlias = Hashable
+"""What a configuration is known by: the index of a candidate, or the values themselves."""
+
+_Label: TypeAlias = tuple[Identity, float, TrialState]
+"""Configuration, value or prediction (larger is better), and the state of the trial."""
+
+
+class Configurations(Protocol):
+    """What tells the configurations of a space apart."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the parameters."""
+
+    def index(self, params: Mapping[str, Any]) -> Identity | None:
+        """What a configuration is known by, ``None`` for one that does not belong to the space."""
+
+
+class DrawnConfigurations:
+    """Configurations of a space that is not enumerated, known by their values.
+
+    Args:
+        space: Distribution of each parameter.
+    """
+
+    def __init__(self, space: Mapping[str, BaseDistribution]) -> None:
+        self.names = tuple(space)
+        self._space = space
+        self._params: dict[Identity, dict[str, Any]] = {}
+
+    def index(self, params: Mapping[str, Any]) -> Identity | None:
+        """As in :class:`Configurations`."""
+        if not all(name in params and offers(d, params[name]) for name, d in self._space.items()):
+            return None
+        identity = tuple(choice_key(params[name]) for name in self.names)
+        self._params.setdefault(identity, {name: params[name] for name in self.names})
+        return identity
+
+    def params(self, identity: Identity) -> dict[str, Any]:
+        """Parameters of a configuration that was asked for before."""
+        return self._params[identity]
 
 
 class _Tally:
     """What a run of trials, in order of their numbers, adds up to."""
 
-    def __init__(self, candidates: CandidateSet, signs: tuple[float, ...]) -> None:
+    def __init__(self, signs: tuple[float, ...]) -> None:
         self._signs = signs
-        self._unavailable = np.zeros(len(candidates), dtype=np.bool_)
+        # A dictionary for its order: that in which the configurations were first tried.
+        self.taken: dict[Identity, None] = {}
         self._objectives: tuple[list[_Label], ...] = tuple([] for _ in signs)
         self._constraints: dict[str, list[_Label]] = {}
 
     def copy(self) -> _Tally:
-        twin = _Tally.__new__(_Tally)
-        twin._signs = self._signs
-        twin._unavailable = self._unavailable.copy()
+        twin = _Tally(self._signs)
+        twin.taken = self.taken.copy()
         twin._objectives = tuple(labels.copy() for labels in self._objectives)
         twin._constraints = {name: labels.copy() for name, labels in self._constraints.items()}
         return twin
 
-    def add(self, trial: FrozenTrial, candidate: int | None) -> None:
-        if candidate is None:
+    def add(self, trial: FrozenTrial, identity: Identity | None) -> None:
+        if identity is None:
             return
-        self._unavailable[candidate] = True
+        self.taken[identity] = None
         if trial.state == TrialState.FAIL:
             return
         values = trial.values if trial.state.is_finished() else predicted_values(trial)
         if values is None or len(values) != len(self._signs) or any(map(math.isnan, values)):
             return
         for labels, sign, value in zip(self._objectives, self._signs, values, strict=True):
-            labels.append((candidate, sign * value, trial.state))
+            labels.append((identity, sign * value, trial.state))
         for name, value in constraints_of(trial).items():
             labels = self._constraints.setdefault(name, [])
-            labels.append((candidate, min(-value, 0.0), trial.state))
+            labels.append((identity, min(-value, 0.0), trial.state))
 
-    def holds(self, candidate: int) -> bool:
-        return bool(self._unavailable[candidate])
+    def observations(self, index_of: Callable[[Any], int], n_candidates: int) -> Observations:
+        """What is known of candidates.
 
-    def observations(self) -> Observations:
+        Args:
+            index_of: Index of a configuration that was taken among the candidates.
+            n_candidates: Number of candidates.
+        """
+
+        def indices(configurations: Collection[Identity]) -> npt.NDArray[np.intp]:
+            return np.fromiter(map(index_of, configurations), np.intp, len(configurations))
+
+        unavailable = np.zeros(n_candidates, dtype=np.bool_)
+        unavailable[indices(self.taken)] = True
+
+        def history(labels: list[_Label]) -> History:
+            labelled, means, pending = _merged(labels)
+            return History(indices(labelled), _finite(means), unavailable, pending)
+
         return Observations(
-            tuple(self._history(_comparable(labels)) for labels in self._objectives),
-            tuple(self._history(self._constraints[name]) for name in sorted(self._constraints)),
+            tuple(history(_comparable(labels)) for labels in self._objectives),
+            tuple(history(self._constraints[name]) for name in sorted(self._constraints)),
         )
 
-    def _history(self, labels: list[_Label]) -> History:
-        labelled, means, pending = _merged(labels)
-        return History(labelled, _finite(means), self._unavailable, pending)
 
+class _Reading:
+    """What was read of a study, so that no finished trial is looked up twice.
 
-@dataclass
-class _Prefix:
-    """The first trials of a study, all finished, so that none is read twice.
-
-    A worker that died leaves a running trial, behind which no prefix grows: the candidates of
+    A worker that died leaves a running trial, behind which no prefix grows: the configurations of
     finished trials beyond are remembered, since looking them up is what takes time.
+
+    Args:
+        configurations: What the trials are looked up in.
+        signs: As :func:`direction_signs` has them.
     """
 
-    candidates: CandidateSet
-    tally: _Tally
-    n_trials: int = 0
-    last_completed: datetime | None = None
-    beyond: dict[tuple[int, datetime | None], int | None] = field(default_factory=dict)
+    def __init__(self, configurations: Configurations, signs: tuple[float, ...]) -> None:
+        self.configurations = configurations
+        self.tally = _Tally(signs)
+        self.prefix = FinishedPrefix()
+        self._beyond: dict[tuple[int, datetime | None], Identity | None] = {}
 
-    def is_of(self, trials: Sequence[FrozenTrial]) -> bool:
-        """Whether the trials still begin with these: a deleted study's identity may come again."""
-        if self.n_trials == 0:
-            return True
-        if len(trials) < self.n_trials:
-            return False
-        return trials[self.n_trials - 1].datetime_complete == self.last_completed
+    def advance(self, trials: Sequence[FrozenTrial]) -> Sequence[FrozenTrial]:
+        """Read on; the trials behind the first that has not finished."""
+        finished, rest = self.prefix.advance(trials)
+        for trial in finished:
+            self.tally.add(trial, self.identity_of(trial))
+            self._beyond.pop((trial.number, trial.datetime_complete), None)
+        return rest
 
-    def extend(self, trials: Sequence[FrozenTrial]) -> None:
-        for trial in trials[self.n_trials :]:
-            if not trial.state.is_finished():
-                return
-            self.tally.add(trial, self.candidate_of(trial))
-            self.beyond.pop((trial.number, trial.datetime_complete), None)
-            self.n_trials += 1
-            self.last_completed = trial.datetime_complete
-
-    def candidate_of(self, trial: FrozenTrial) -> int | None:
+    def identity_of(self, trial: FrozenTrial) -> Identity | None:
+        """What the configuration is known by that a trial evaluates, as far as it can be known."""
         if not trial.state.is_finished():
-            return candidate_of(trial, self.candidates)
+            return self.configurations.index(evaluated_params(trial))
         key = trial.number, trial.datetime_complete
-        if key not in self.beyond:
-            self.beyond[key] = candidate_of(trial, self.candidates)
-        return self.beyond[key]
+        if key not in self._beyond:
+            self._beyond[key] = self.configurations.index(evaluated_params(trial))
+        return self._beyond[key]
 
 
 class HistoryReader:
     """Reads histories, remembering the finished trials of each study."""
 
     def __init__(self) -> None:
-        self._prefixes: PerStudy[list[_Prefix]] = PerStudy(list)
+        self._readings: PerStudy[dict[tuple[str, ...], _Reading]] = PerStudy(dict)
 
     def read(
         self, study: Study, candidates: CandidateSet, but: FrozenTrial | None
@@ -151,60 +203,70 @@ class HistoryReader:
             candidates: What its configurations are looked up in.
             but: The trial that asks; it does not make its own candidate unavailable.
         """
-        prefix, rest = self._split(study, candidates, but)
-        tally = prefix.tally.copy()
-        for trial in rest:
-            tally.add(trial, prefix.candidate_of(trial))
-        return tally.observations()
+        # The index that a candidate is known by is its index among all.
+        return self._tally(study, candidates, but).observations(int, len(candidates))
 
-    @staticmethod
-    def configurations(
-        study: Study, space: Mapping[str, BaseDistribution], but: FrozenTrial | None
-    ) -> list[dict[str, Any]]:
-        """Distinct configurations of a space that trials evaluate or evaluated, oldest first.
+    def read_drawn(
+        self, study: Study, configurations: DrawnConfigurations, but: FrozenTrial | None
+    ) -> tuple[list[dict[str, Any]], Observations]:
+        """The same of a space that is not enumerated, over what its trials have tried alone.
 
         Args:
             study: The study.
-            space: Parameters that a configuration has; one with a value that its distribution
-                does not offer is left out.
+            configurations: What its configurations are looked up in.
             but: As for :meth:`read`.
+
+        Returns:
+            The distinct configurations that trials evaluate or evaluated, oldest first, and what
+            is known of them in this order.
         """
-        distinct: dict[tuple[Any, ...], dict[str, Any]] = {}
-        for trial in study._storage.get_all_trials(study._study_id, deepcopy=False):
-            if but is not None and trial.number == but.number:
-                continue
-            known = evaluated_params(trial)
-            if not all(name in known and offers(space[name], known[name]) for name in space):
-                continue
-            params = {name: known[name] for name in space}
-            distinct.setdefault(tuple(map(choice_key, params.values())), params)
-        return list(distinct.values())
+        tally = self._tally(study, configurations, but)
+        order = {identity: position for position, identity in enumerate(tally.taken)}
+        seen = [configurations.params(identity) for identity in order]
+        return seen, tally.observations(order.__getitem__, len(order))
 
     def holders(
-        self, study: Study, candidates: CandidateSet, candidate: int, but: FrozenTrial
+        self,
+        study: Study,
+        configurations: Configurations,
+        params: Mapping[str, Any],
+        but: FrozenTrial,
     ) -> list[int]:
-        """Numbers of the other trials on a candidate, finished ones among them.
+        """Numbers of the other trials on a configuration, finished ones among them.
 
-        A trial that was quick may have claimed the candidate and finished since the history was
-        read.
+        A trial that was quick may have claimed it and finished since the history was read.
         """
-        prefix, rest = self._split(study, candidates, but)
+        reading, rest = self._split(study, configurations, but)
+        identity = configurations.index(params)
         # The trials of the prefix came before, whatever their numbers are.
-        first = [-1] if prefix.tally.holds(candidate) else []
-        return first + [t.number for t in rest if prefix.candidate_of(t) == candidate]
+        first = [-1] if identity in reading.tally.taken else []
+        return first + [t.number for t in rest if reading.identity_of(t) == identity]
+
+    def _tally(
+        self, study: Study, configurations: Configurations, but: FrozenTrial | None
+    ) -> _Tally:
+        reading, rest = self._split(study, configurations, but)
+        tally = reading.tally.copy()
+        for trial in rest:
+            tally.add(trial, reading.identity_of(trial))
+        return tally
 
     def _split(
-        self, study: Study, candidates: CandidateSet, but: FrozenTrial | None
-    ) -> tuple[_Prefix, list[FrozenTrial]]:
-        """The finished first trials of a study, and the others."""
+        self, study: Study, configurations: Configurations, but: FrozenTrial | None
+    ) -> tuple[_Reading, list[FrozenTrial]]:
+        """What was read of a study, and the trials behind it."""
         trials = study._storage.get_all_trials(study._study_id, deepcopy=False)
-        known = self._prefixes[study]
-        if not known or known[0].candidates is not candidates or not known[0].is_of(trials):
-            known[:] = [_Prefix(candidates, _Tally(candidates, direction_signs(study)))]
-        prefix = known[0]
-        prefix.extend(trials)
-        rest = trials[prefix.n_trials :]
-        return prefix, [t for t in rest if but is None or t.number != but.number]
+        readings = self._readings[study]
+        known = readings.get(configurations.names)
+        if (
+            known is None
+            or known.configurations is not configurations
+            or not known.prefix.is_of(trials)
+        ):
+            known = _Reading(configurations, direction_signs(study))
+            readings[configurations.names] = known
+        rest = known.advance(trials)
+        return known, [t for t in rest if but is None or t.number != but.number]
 
 
 def direction_signs(study: Study) -> tuple[float, ...]:
@@ -240,6 +302,20 @@ def fixed_params(trial: FrozenTrial) -> dict[str, Any]:
     return {**trial.system_attrs.get("fixed_params", {}), **trial.params}
 
 
+def fixed_from_outside(study: Study, sampler: BaseSampler) -> dict[str, Any]:
+    """Parameters of which :class:`~optuna.samplers.PartialFixedSampler` around a sampler decides.
+
+    Nothing tells the inner sampler their values, and those that the objective suggests last are
+    in the trial too late.
+    """
+    fixed: dict[str, Any] = {}
+    outer = study.sampler
+    while isinstance(outer, PartialFixedSampler):
+        fixed = {**outer._fixed_params, **fixed}
+        outer = outer._base_sampler
+    return fixed if outer is sampler else {}
+
+
 def evaluated_params(trial: FrozenTrial) -> dict[str, Any]:
     """Parameters that a trial evaluates, as far as they can be known yet.
 
@@ -248,11 +324,6 @@ def evaluated_params(trial: FrozenTrial) -> dict[str, Any]:
     """
     claim: Mapping[str, Any] = trial.system_attrs.get(CLAIM_KEY, {})
     return {**claim, **fixed_params(trial)}
-
-
-def candidate_of(trial: FrozenTrial, candidates: CandidateSet) -> int | None:
-    """The candidate that a trial evaluates, as far as it can be known yet."""
-    return candidates.index(evaluated_params(trial))
 
 
 def _comparable(labels: list[_Label]) -> list[_Label]:
@@ -269,33 +340,34 @@ def _comparable(labels: list[_Label]) -> list[_Label]:
         return []
     median = float(np.median(_finite(np.asarray(complete))))
     return [
-        (candidate, min(value, median) if state == TrialState.PRUNED else value, state)
-        for candidate, value, state in labels
+        (identity, min(value, median) if state == TrialState.PRUNED else value, state)
+        for identity, value, state in labels
     ]
 
 
 def _merged(
     labels: list[_Label],
-) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    """Distinct candidates with the mean of their labels, and which of these are predictions.
+) -> tuple[list[Identity], npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    """Distinct configurations with the mean of their labels, and which of these are predictions.
 
-    A prediction counts only where there is no value. Candidates come in the order of their first
-    trials, finished or not, so that a value that arrives late takes the place of its prediction.
+    A prediction counts only where there is no value. Configurations come in the order of their
+    first trials, finished or not, so that a value that arrives late takes the place of its
+    prediction.
     """
-    values: dict[int, list[float]] = {}
-    predictions: dict[int, float] = {}
-    for candidate, value, state in labels:
-        known = values.setdefault(candidate, [])
+    values: dict[Identity, list[float]] = {}
+    predictions: dict[Identity, float] = {}
+    for identity, value, state in labels:
+        known = values.setdefault(identity, [])
         if state.is_finished():
             known.append(value)
         else:
-            predictions[candidate] = value
+            predictions[identity] = value
     means = [
-        sum(known) / len(known) if known else predictions[candidate]
-        for candidate, known in values.items()
+        sum(known) / len(known) if known else predictions[identity]
+        for identity, known in values.items()
     ]
     return (
-        np.fromiter(values, dtype=np.intp, count=len(values)),
+        list(values),
         np.asarray(means, dtype=np.float64),
         np.asarray([not known for known in values.values()], dtype=np.bool_),
     )

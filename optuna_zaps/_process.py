@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Sequence
+from datetime import datetime
 import threading
 from typing import Any
 from typing import Generic
@@ -11,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 from optuna.storages import BaseStorage
 from optuna.study import Study
+from optuna.trial import FrozenTrial
 
 
 T = TypeVar("T")
@@ -54,3 +57,37 @@ class PerStudy(Generic[T]):
 
     def __setitem__(self, study: Study, value: T) -> None:
         self._objects.setdefault(study._storage, {})[study._study_id] = value
+
+
+class FinishedPrefix:
+    """How far a study was read: its first trials, all finished, which never change."""
+
+    def __init__(self) -> None:
+        self._n_trials = 0
+        self._last_completed: datetime | None = None
+
+    def is_of(self, trials: Sequence[FrozenTrial]) -> bool:
+        """Whether the trials begin with these: a deleted study's identity may come again."""
+        if self._n_trials == 0:
+            return True
+        if len(trials) < self._n_trials:
+            return False
+        return trials[self._n_trials - 1].datetime_complete == self._last_completed
+
+    def advance(
+        self, trials: Sequence[FrozenTrial]
+    ) -> tuple[Sequence[FrozenTrial], Sequence[FrozenTrial]]:
+        """Read on, up to the first trial that has not finished.
+
+        Args:
+            trials: All trials of the study, in order of their numbers.
+
+        Returns:
+            The trials that were not read before and are now, and those that remain.
+        """
+        start = stop = self._n_trials
+        while stop < len(trials) and trials[stop].state.is_finished():
+            stop += 1
+        if stop > start:
+            self._n_trials, self._last_completed = stop, trials[stop - 1].datetime_complete
+        return trials[start:stop], trials[stop:]

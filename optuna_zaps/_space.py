@@ -97,7 +97,8 @@ def served(name: str, value: Any, distribution: BaseDistribution) -> Any:
         offer = str(distribution)
     raise ValueError(
         f"The candidates of ZAPSSampler include {name}={value!r}, but the study offers only "
-        f"{offer} for {name!r}. Remove those rows from the proxy table, or add the choice."
+        f"{offer} for {name!r}. Leave it out of the proxy table and search_space, or add the "
+        "choice to the study."
     )
 
 

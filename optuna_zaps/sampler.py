@@ -6,7 +6,6 @@ from collections.abc import Callable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 import time
 from typing import Any
 import warnings
@@ -19,8 +18,6 @@ from optuna.exceptions import ExperimentalWarning
 from optuna.samplers import BaseSampler
 from optuna.samplers import TPESampler
 from optuna.samplers._base import _process_constraints_after_trial
-from optuna.search_space import IntersectionSearchSpace
-from optuna.search_space import _GroupDecomposedSearchSpace
 from optuna.study import Study
 from optuna.trial import FrozenTrial
 from optuna.trial import TrialState
@@ -32,9 +29,12 @@ from optuna_zaps._arena import DrawnArena
 from optuna_zaps._arena import EnumeratedArena
 from optuna_zaps._history import CLAIM_KEY
 from optuna_zaps._history import MEAN_KEY
+from optuna_zaps._history import PHASE_KEY
 from optuna_zaps._history import HistoryReader
 from optuna_zaps._history import direction_signs
+from optuna_zaps._history import fixed_from_outside
 from optuna_zaps._history import fixed_params
+from optuna_zaps._inferred import InferredSpaces
 from optuna_zaps._process import Lock
 from optuna_zaps._process import PerStudy
 from optuna_zaps._random import stream
@@ -58,7 +58,6 @@ from optuna_zaps.surrogates import SurrogateFactory
 # A child of Optuna's logger, so that ``optuna.logging.set_verbosity`` reaches it.
 _logger = optuna.logging.get_logger("optuna.samplers.zaps")
 
-_CLAIM_ATTEMPTS = 50
 _CLAIM_PATIENCE = (0.01, 0.02, 0.04, 0.08)
 _MAX_WORKERS = 1024
 
@@ -165,9 +164,10 @@ class ZAPSSampler(BaseSampler):
             If ``proxies`` or ``search_space`` is of a type that is not listed.
 
     Note:
-        What a person may want to see goes to the trials' user attributes: ``zaps:phase``,
-        ``zaps:mean``, ``zaps:std``, ``zaps:acquisition`` (in the objective's unit; lists of one
-        number for each of several objectives) and ``zaps:proxies``.
+        What a person may want to see goes to the trials' user attributes: ``zaps:phase``
+        (``"repetition"`` where nothing new was left), ``zaps:mean``, ``zaps:std``,
+        ``zaps:acquisition`` (in the objective's unit; lists of one number for each of several
+        objectives) and ``zaps:proxies``.
     """
 
     def __init__(
@@ -202,8 +202,7 @@ class ZAPSSampler(BaseSampler):
         self._lock = Lock()
         self._reader = HistoryReader()
         self._served: PerStudy[dict[int, dict[str, Any] | None]] = PerStudy(dict)
-        # Optuna's class remembers the trials of one study.
-        self._inferred = PerStudy(partial(IntersectionSearchSpace, include_pruned=True))
+        self._inferred = InferredSpaces()
 
         self._function: ProxyFunction | None = None
         self._arenas: dict[frozenset[str], tuple[dict[str, BaseDistribution], Arena]] = {}
@@ -297,6 +296,8 @@ class ZAPSSampler(BaseSampler):
 
     def before_trial(self, study: Study, trial: FrozenTrial) -> None:
         """See :meth:`optuna.samplers.BaseSampler.before_trial`."""
+        # Left by a trial of a deleted study, whose identity has come again.
+        self._served[study].pop(trial._trial_id, None)
         self._independent_sampler.before_trial(study, trial)
 
     def infer_relative_search_space(
@@ -328,10 +329,13 @@ class ZAPSSampler(BaseSampler):
                 self._arena = self._arena_of(space)
                 chosen = self._pick(study, trial, self._arena, params)
                 if chosen is None:
-                    chosen = self._independent_sampler.sample_relative(study, trial, space)
+                    asked = {name: d for name, d in space.items() if name in search_space}
+                    chosen = self._independent_sampler.sample_relative(study, trial, asked)
                 params.update(chosen)
         return {
-            name: _space.served(name, value, search_space[name]) for name, value in params.items()
+            name: _space.served(name, params[name], distribution)
+            for name, distribution in search_space.items()
+            if name in params
         }
 
     def sample_independent(
@@ -374,16 +378,22 @@ class ZAPSSampler(BaseSampler):
             self._withdraw(study, trial)
             return
         candidates = self._arena.search.first.candidates
+        matching = candidates.matching(fixed_from_outside(study, self))
         # Reading the history is worth it only where the space may be exhausted, and trials that
         # other workers began have higher numbers than this one.
-        if not self._arena.is_exhaustible or trial.number + _MAX_WORKERS < len(candidates):
+        if not self._arena.is_exhaustible or trial.number + _MAX_WORKERS < matching.sum():
             return
         with self._lock:
-            observations = self._reader.read(study, candidates, None)
+            unavailable = self._reader.read(study, candidates, None).unavailable
         waiting = study._storage.get_all_trials(
             study._study_id, deepcopy=False, states=(TrialState.WAITING,)
         )
-        if observations.unavailable.all() and not waiting and study._thread_local.in_optimize_loop:
+        if (
+            matching.any()
+            and unavailable[matching].all()
+            and not waiting
+            and study._thread_local.in_optimize_loop
+        ):
             _logger.info("Every configuration was evaluated; the study stops.")
             study.stop()
 
@@ -417,9 +427,10 @@ class ZAPSSampler(BaseSampler):
             ``None`` if no candidate agrees with the parameters that are fixed already, or if an
             inferred space is exhausted.
         """
-        fixed = fixed_params(trial)
+        fixed = {**fixed_from_outside(study, self), **fixed_params(trial)}
         refused: list[dict[str, Any]] = []
-        for _ in range(_CLAIM_ATTEMPTS):
+        # Who refuses a candidate is another worker.
+        for _ in range(_MAX_WORKERS):
             search, observations = arena.view(study, self._reader, trial, fixed)
             candidates = search.first.candidates
             matching = candidates.matching(fixed)
@@ -431,18 +442,27 @@ class ZAPSSampler(BaseSampler):
                 if candidate is not None:
                     allowed[candidate] = False
             proposal = search.propose(observations, trial.number, allowed)
-            if proposal is None:
+            if proposal is None and not refused:
                 return self._repeated(study, trial, candidates, matching)
+            if proposal is None:
+                # Who was in the way may have given way as well: the history will say.
+                refused.clear()
+                continue
             params = candidates.params(proposal.candidate)
-            study._storage.set_trial_system_attr(trial._trial_id, CLAIM_KEY, {**claimed, **params})
-            if self._holds(study, trial, candidates, proposal.candidate):
+            self._claim(study, trial, {**claimed, **params})
+            if self._holds(study, trial, arena, params):
                 self._annotate(study, trial, proposal)
                 return params
+            # At once, since the other waits for it no longer than a moment.
+            self._claim(study, trial, claimed)
             refused.append(params)
         return None
 
+    def _claim(self, study: Study, trial: FrozenTrial, params: Mapping[str, Any]) -> None:
+        study._storage.set_trial_system_attr(trial._trial_id, CLAIM_KEY, dict(params))
+
     def _holds(
-        self, study: Study, trial: FrozenTrial, candidates: CandidateSet, candidate: int
+        self, study: Study, trial: FrozenTrial, arena: Arena, params: Mapping[str, Any]
     ) -> bool:
         """Whether a trial may keep a candidate that it has claimed.
 
@@ -452,7 +472,7 @@ class ZAPSSampler(BaseSampler):
         way at once; the lower one waits a moment for that.
         """
         for patience in (*_CLAIM_PATIENCE, None):
-            others = self._reader.holders(study, candidates, candidate, trial)
+            others = self._reader.holders(study, arena.configurations, params, trial)
             if not others:
                 return True
             if patience is None or min(others) < trial.number:
@@ -471,23 +491,29 @@ class ZAPSSampler(BaseSampler):
         if not self._space_is_given:
             # What else the objective may suggest still tells further trials apart.
             return None
+        if matching.all():
+            what, topic = "Every configuration of the search space", "exhausted"
+        else:
+            what = "Every configuration that agrees with the parameters that are fixed"
+            topic = "exhausted in part"
         self._warn_once(
-            f"exhausted {study._study_id}",
-            "Every configuration of the search space was evaluated or is being evaluated; "
-            "further trials repeat one.",
+            f"{topic} {study._study_id}",
+            f"{what} was evaluated or is being evaluated; further trials repeat one.",
         )
         repeats = stream(self._seed, "exhausted", trial.number)
-        return candidates.params(int(repeats.choice(np.flatnonzero(matching))))
+        repeated = int(repeats.choice(np.flatnonzero(matching)))
+        study._storage.set_trial_user_attr(trial._trial_id, PHASE_KEY, "repetition")
+        return candidates.params(repeated)
 
     def _withdraw(self, study: Study, trial: FrozenTrial) -> None:
         """Take back what was claimed and not suggested: another branch of the objective."""
         claim = trial.system_attrs.get(CLAIM_KEY, {})
         kept = {name: value for name, value in claim.items() if name in trial.params}
         if len(kept) < len(claim):
-            study._storage.set_trial_system_attr(trial._trial_id, CLAIM_KEY, kept)
+            self._claim(study, trial, kept)
 
     def _annotate(self, study: Study, trial: FrozenTrial, proposal: Proposal) -> None:
-        attributes: dict[str, Any] = {"zaps:phase": proposal.phase}
+        attributes: dict[str, Any] = {PHASE_KEY: proposal.phase}
         if proposal.acquisition is not None:
             signs = direction_signs(study)
             means = [sign * mean for sign, mean in zip(signs, proposal.means, strict=True)]
@@ -534,42 +560,42 @@ class ZAPSSampler(BaseSampler):
 
     def _inferred_space(self, study: Study) -> dict[str, BaseDistribution]:
         """What the study's trials have in common and leaves a choice."""
-        return {
-            name: distribution
-            for name, distribution in self._inferred[study].calculate(study).items()
-            if not distribution.single()
-        }
+        return _undecided(self._inferred.shared(study))
 
     def _inferred_spaces(self, study: Study) -> list[dict[str, BaseDistribution]]:
         """The spaces that a study is searched in: one, or one for each group."""
-        if not self._group:
-            space = self._inferred_space(study)
-            return [space] if space else []
-        groups = _GroupDecomposedSearchSpace(include_pruned=True).calculate(study)
-        spaces = [
-            {name: space[name] for name in sorted(space) if not space[name].single()}
-            for space in groups.search_spaces
-        ]
+        if self._group:
+            spaces = [_undecided(space) for space in self._inferred.groups(study)]
+        else:
+            spaces = [self._inferred_space(study)]
         return [space for space in spaces if space]
 
     def _spaces_among(
         self, study: Study, search_space: Mapping[str, BaseDistribution]
     ) -> list[dict[str, BaseDistribution]]:
-        """The parts of a search space that are searched on their own."""
-        if not self._group:
+        """The parts of a search space that are searched on their own.
+
+        Parameters that an outer sampler fixes are no part of the search space, but of the
+        configurations.
+        """
+        fixed = fixed_from_outside(study, self)
+        if not self._group and not fixed:
             return [dict(search_space)]
         spaces = [
-            {name: d for name, d in space.items() if name in search_space}
+            {name: d for name, d in space.items() if name in search_space or name in fixed}
             for space in self._inferred_spaces(study)
         ]
         grouped = {name for space in spaces for name in space}
         rest = {name: d for name, d in search_space.items() if name not in grouped}
-        return [space for space in (*spaces, rest) if space]
+        return [space for space in (*spaces, rest) if space.keys() & search_space.keys()]
 
     def _arena_of(self, space: dict[str, BaseDistribution]) -> Arena:
         """The arena of a space, made anew only where a distribution has changed."""
         if not space:
-            raise ValueError("The trials of the study have no parameter in common.")
+            raise ValueError(
+                "The search space is read from the finished trials of the study, but they have no "
+                "parameter in common, or there is none. Pass search_space=, or run a trial first."
+            )
         names = frozenset(space)
         known = self._arenas.get(names)
         if known is not None and known[0] == space:
@@ -651,6 +677,11 @@ class ZAPSSampler(BaseSampler):
             if topic not in self._warned:
                 self._warned.add(topic)
                 _logger.warning(message)
+
+
+def _undecided(space: Mapping[str, BaseDistribution]) -> dict[str, BaseDistribution]:
+    """The parameters that have more than one value."""
+    return {name: d for name, d in space.items() if not d.single()}
 
 
 def _profile(

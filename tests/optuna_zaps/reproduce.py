@@ -44,26 +44,42 @@ def table() -> pd.DataFrame:
     )
 
 
-SAMPLERS: dict[str, Callable[[], ZAPSSampler]] = {
-    "processes": lambda: ZAPSSampler(table(), search_space=SPACE, seed=1),
-    "trees": lambda: ZAPSSampler(table(), search_space=SPACE, budget=30, seed=1),
-    "no proxies": lambda: ZAPSSampler(search_space=SPACE, seed=1),
-    "space from the trials": lambda: ZAPSSampler(n_startup_trials=8, seed=1),
-}
+Objective = Callable[[optuna.Trial], float]
 
 
-def objective(trial: optuna.Trial) -> float:
+def choices(trial: optuna.Trial) -> float:
     """Suggest and score; every seventh trial fails."""
     value = score({name: trial.suggest_categorical(name, SPACE[name]) for name in SPACE})
     return float("nan") if trial.number % 7 == 3 else value
 
 
-def one_by_one(study: optuna.Study) -> None:
+def branches(trial: optuna.Trial) -> float:
+    """Numbers of every kind, some of them in one branch alone.
+
+    None has so few values that they run out, after which it would be Optuna's TPE that decides.
+    """
+    rate = trial.suggest_float("rate", 1e-4, 1.0, log=True)
+    depth = trial.suggest_int("depth", 1, 40)
+    if trial.suggest_categorical("op", ["x", "y"]) == "x":
+        return depth * trial.suggest_float("share", 0.0, 1.0, step=0.01) - rate
+    return rate * trial.suggest_float("decay", -5.0, 5.0) * trial.suggest_int("width", 1, 99)
+
+
+STUDIES: dict[str, tuple[Callable[[], ZAPSSampler], Objective]] = {
+    "processes": (lambda: ZAPSSampler(table(), search_space=SPACE, seed=1), choices),
+    "trees": (lambda: ZAPSSampler(table(), search_space=SPACE, budget=30, seed=1), choices),
+    "no proxies": (lambda: ZAPSSampler(search_space=SPACE, seed=1), choices),
+    "space from the trials": (lambda: ZAPSSampler(n_startup_trials=8, seed=1), choices),
+    "pools": (lambda: ZAPSSampler(group=True, seed=1), branches),
+}
+
+
+def one_by_one(study: optuna.Study, objective: Objective) -> None:
     """The plain way."""
     study.optimize(objective, n_trials=N_TRIALS)
 
 
-def four_at_a_time(study: optuna.Study) -> None:
+def four_at_a_time(study: optuna.Study, objective: Objective) -> None:
     """With trials pending, told in the order in which they were asked."""
     pending: list[tuple[optuna.Trial, float]] = []
     for _ in range(N_TRIALS):
@@ -81,10 +97,10 @@ def studies() -> dict[str, list[Any]]:
     """Parameters and user attributes of every trial, by the name of the study."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     result = {}
-    for name, make in SAMPLERS.items():
+    for name, (make, objective) in STUDIES.items():
         for way in (one_by_one, four_at_a_time):
             study = optuna.create_study(direction="maximize", sampler=make())
-            way(study)
+            way(study, objective)
             result[f"{name}, {way.__name__}"] = [
                 [trial.params, trial.user_attrs] for trial in study.trials
             ]

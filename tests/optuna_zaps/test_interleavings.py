@@ -56,6 +56,7 @@ class Interleaving(RuleBasedStateMachine):
     """A study asked, told, failed, pruned and queued to in any order."""
 
     surrogate: Any = Flat.for_layout
+    space_is_given = True
 
     @initialize(space=SPACES, startup=st.integers(0, 4), seed=st.integers(0, 3))
     def begin(self, space: dict[str, BaseDistribution], startup: int, seed: int) -> None:
@@ -68,7 +69,7 @@ class Interleaving(RuleBasedStateMachine):
 
     def fresh_sampler(self) -> ZAPSSampler:
         return ZAPSSampler(
-            search_space=self.space,
+            search_space=self.space if self.space_is_given else None,
             n_startup_trials=self.startup,
             seed=self.seed,
             surrogate=self.surrogate,
@@ -89,13 +90,16 @@ class Interleaving(RuleBasedStateMachine):
 
     @rule()
     def ask(self) -> None:
-        queued = any(t.state == TrialState.WAITING for t in self.study.get_trials(deepcopy=False))
+        states = {trial.state for trial in self.study.get_trials(deepcopy=False)}
         twin = self.copied()
         trial = self.study.ask()
         candidate = self.suggest(trial)
-        if not queued:
-            # What waits is no choice of the sampler's, and add_trials may have turned it round.
-            free = set(range(len(self.candidates))) - self.taken
+        free = set(range(len(self.candidates))) - self.taken
+        # What waits is no choice of the sampler's, and add_trials may have turned it round. Of an
+        # inferred space neither is what comes before the first trial that shows it, or after all.
+        if TrialState.WAITING not in states and (
+            self.space_is_given or (free and states & {TrialState.COMPLETE, TrialState.PRUNED})
+        ):
             assert candidate in free or not free
             assert self.suggest(twin.ask()) == candidate
         self.taken.add(candidate)
@@ -156,4 +160,16 @@ class FittedInterleaving(Interleaving):
 TestFittedInterleaving = FittedInterleaving.TestCase
 TestFittedInterleaving.settings = settings(
     max_examples=10, stateful_step_count=20, deadline=None, suppress_health_check=CHECKS
+)
+
+
+class InferredInterleaving(Interleaving):
+    """The same with a space that the sampler reads from the trials."""
+
+    space_is_given = False
+
+
+TestInferredInterleaving = InferredInterleaving.TestCase
+TestInferredInterleaving.settings = settings(
+    max_examples=30, stateful_step_count=25, deadline=None, suppress_health_check=CHECKS
 )

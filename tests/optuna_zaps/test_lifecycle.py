@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 import sys
 from typing import Any
 import warnings
@@ -208,6 +209,43 @@ def test_an_objective_that_raises_ends_the_study_and_loses_nothing() -> None:
     assert len(study.trials) == len(set(evaluated(study))) == SIZE
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [{}, {"search_space": None}, {"search_space": None, "group": True}],
+    ids=["given", "inferred", "groups"],
+)
+def test_a_study_created_anew_under_an_old_identity_is_not_mistaken_for_it(
+    tmp_path: Path, arguments: dict[str, Any]
+) -> None:
+    # SQLite gives the numbers of a deleted study, and of its trials, to the next one.
+    storage = optuna.storages.get_storage(f"sqlite:///{tmp_path / 'study.db'}")
+    zaps = sampler(**arguments)
+    first = study_with(zaps, storage=storage)
+    first.optimize(objective, n_trials=12)
+    first.enqueue_trial({"op": "e"})
+    unfinished = suggest(first.ask())  # and this trial never ends
+    optuna.delete_study(study_name=first.study_name, storage=storage)
+
+    if not arguments:
+        second = study_with(zaps, storage=storage)
+        second.optimize(objective, n_trials=20)
+        again = study_with(sampler())
+        again.optimize(objective, n_trials=20)
+        assert evaluated(second) == evaluated(again)
+        assert second.trials[12].params != unfinished
+    else:
+        second = study_with(zaps, storage=storage)
+        second.optimize(
+            lambda trial: trial.suggest_int("n", 1, 5) * trial.suggest_int("m", 1, 4), n_trials=16
+        )
+        assert len({(t.params["n"], t.params["m"]) for t in second.trials[1:]}) == 15
+    assert second._storage is first._storage
+    assert second._study_id == first._study_id
+    assert second.trials[12]._trial_id == 13
+    assert isinstance(storage, optuna.storages._CachedStorage)
+    storage._backend.engine.dispose()
+
+
 # --- exhaustion --------------------------------------------------------------------------------
 
 
@@ -258,6 +296,47 @@ def test_parameters_fixed_in_the_middle_of_a_study(space: dict[str, list[Any]] |
     study.optimize(objective, n_trials=20)
     assert {trial.params["op"] for trial in study.trials[10:16]} == {"c"}
     assert len(set(evaluated(study)[1:])) == 35
+
+
+@pytest.mark.usefixtures("_experimental")
+@GIVEN_AND_INFERRED
+def test_parameters_fixed_late_in_a_study(space: dict[str, list[Any]] | None) -> None:
+    zaps = sampler(search_space=space)
+    study = study_with(zaps)
+    study.optimize(objective, n_trials=40)
+    free = SIZE // 3 - sum(width == 16 for _, _, width in evaluated(study))
+    assert free > 3
+    # The objective suggests "width" last, when the others are chosen.
+    study.sampler = PartialFixedSampler({"width": 16}, zaps)
+    study.optimize(objective, n_trials=free)
+    assert {width for _, _, width in evaluated(study)[40:]} == {16}
+    assert len(set(evaluated(study)[1:])) == 39 + free
+
+
+@pytest.mark.usefixtures("_experimental")
+def test_the_study_stops_when_nothing_is_left_of_what_is_not_fixed(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    inner = PartialFixedSampler({"act": "x", "op": "b"}, sampler())
+    study = study_with(PartialFixedSampler({"act": "w"}, inner))
+    study.optimize(objective, n_trials=10)
+    assert sorted(evaluated(study)) == [("b", "w", width) for width in (8, 16, 32)]
+    trial = study.ask()
+    suggest(trial)
+    assert study.trials[-1].user_attrs == {"zaps:phase": "repetition"}
+    (record,) = caplog.records
+    assert record.message.startswith("Every configuration that agrees with the parameters that")
+
+
+@pytest.mark.usefixtures("_experimental")
+def test_a_value_is_fixed_that_no_candidate_has() -> None:
+    zaps = sampler(search_space={**SPACE, "width": [8, 16]})
+    study = study_with(PartialFixedSampler({"width": 32}, zaps))
+    study.optimize(objective, n_trials=20)
+    # As with an enqueued value of the kind: the rest goes to the independent sampler.
+    assert {width for _, _, width in evaluated(study)} == {32}
+    assert len(study.trials) == 20
+    assert all("zaps:phase" not in trial.user_attrs for trial in study.trials)
 
 
 @pytest.mark.usefixtures("_experimental")

@@ -1,4 +1,7 @@
-"""Eight workers on one study, on every kind of storage that there is a server for."""
+"""Several workers on one study, on every kind of storage that there is a server for.
+
+``ZAPS_TEST_STORAGES`` names databases by URL, separated by spaces; ``.ci/run`` sets it.
+"""
 
 from __future__ import annotations
 
@@ -37,20 +40,25 @@ def proxy(tmp_path: Path) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     behind = next(iter(worker.SERVERS), f"sqlite:///{tmp_path / 'proxy.db'}")
-    process = worker.started(serve, (behind, port))
+    server = worker.Worker(serve, (behind, port))
     address = f"grpc://127.0.0.1:{port}"
     with worker.storage_at(address) as storage:
         assert isinstance(storage, GrpcStorageProxy)
         storage.wait_server_ready(timeout=60)
     yield address
-    process.terminate()
-    process.join()
+    server.process.terminate()
+    server.fault()
 
 
-@pytest.fixture(params=["journal", "postgresql", "mysql", "grpc"])
+PLACES = ["journal", "postgresql", "mysql", "grpc"]
+
+
+@pytest.fixture(params=PLACES)
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "journal":
         return str(tmp_path / "journal.log")
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'study.db'}"
     if request.param == "grpc":
         return str(request.getfixturevalue("proxy"))
     return worker.database(request.param)
@@ -64,6 +72,15 @@ def work(address: str, name: str, seed: int, n_trials: int) -> None:
     zaps = worker.sampler(seed, search_space=SPACE, surrogate="gaussian-process")
     with worker.loaded(address, name, zaps) as study:
         study.optimize(objective, n_trials=n_trials)
+
+
+def fail(name: str) -> None:
+    raise RuntimeError(f"no {name}")
+
+
+def test_a_worker_that_fails_says_why() -> None:
+    with pytest.raises(AssertionError, match=r"(?s)exit code 1:.*RuntimeError: no one.*no two"):
+        worker.run(fail, [("one",), ("two",)])
 
 
 # Workers with one seed are the hard case: in the same state all want the same candidate.
@@ -80,9 +97,11 @@ def test_nothing_is_evaluated_twice_and_no_trial_lost(address: str, seeds: list[
     assert len(set(worker.configurations(trials))) == N_WORKERS * N_TRIALS
 
 
-def test_workers_behind_a_grpc_proxy_evaluate_nothing_twice(proxy: str) -> None:
-    with worker.new_study(proxy) as study:
-        worker.run(work, [(proxy, study.study_name, 0, 10)] * 3)
+# SQLite has one writer at a time, which is no place for eight workers.
+@pytest.mark.parametrize("address", [*PLACES, "sqlite"], indirect=True)
+def test_three_workers_evaluate_nothing_twice(address: str) -> None:
+    with worker.new_study(address) as study:
+        worker.run(work, [(address, study.study_name, 0, 10)] * 3)
         trials = study.trials
     assert [trial.state for trial in trials] == [TrialState.COMPLETE] * 30
     assert len(set(worker.configurations(trials))) == 30

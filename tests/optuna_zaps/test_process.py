@@ -6,7 +6,9 @@ import threading
 import weakref
 
 import optuna
+from optuna.trial import TrialState
 
+from optuna_zaps._process import FinishedPrefix
 from optuna_zaps._process import Lock
 from optuna_zaps._process import PerStudy
 
@@ -59,3 +61,27 @@ def test_what_was_kept_goes_with_its_storage() -> None:
     del study
     gc.collect()
     assert kept() is None
+
+
+def test_finished_trials_are_read_once_up_to_the_first_that_runs() -> None:
+    study = optuna.create_study()
+    for _ in range(4):
+        study.ask()
+    prefix = FinishedPrefix()
+
+    def read() -> tuple[list[int], list[int]]:
+        finished, rest = prefix.advance(study.trials)
+        return [t.number for t in finished], [t.number for t in rest]
+
+    assert read() == ([], [0, 1, 2, 3])
+    study.tell(0, 1.0)
+    study.tell(2, state=TrialState.FAIL)
+    assert read() == ([0], [1, 2, 3])
+    study.tell(1, state=TrialState.PRUNED)
+    assert read() == ([1, 2], [3])
+    assert read() == ([], [3])
+    assert prefix.is_of(study.trials)
+    assert not prefix.is_of(study.trials[:2])
+    others = optuna.create_study()
+    others.optimize(lambda trial: 1.0, n_trials=4)
+    assert not prefix.is_of(others.trials)

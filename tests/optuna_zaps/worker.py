@@ -12,6 +12,8 @@ from contextlib import contextmanager
 import multiprocessing
 from multiprocessing.process import BaseProcess
 import os
+from pathlib import Path
+import tempfile
 from typing import Any
 import uuid
 import warnings
@@ -117,16 +119,45 @@ def configurations(trials: Sequence[optuna.trial.FrozenTrial]) -> list[tuple[Any
     return [tuple(trial.params[name] for name in sorted(trial.params)) for trial in trials]
 
 
+class Worker:
+    """A process that calls a function, and keeps what it wrote to its standard error.
+
+    Args:
+        function: What to call.
+        arguments: With what.
+    """
+
+    def __init__(self, function: Callable[..., None], arguments: tuple[Any, ...]) -> None:
+        descriptor, self._stderr = tempfile.mkstemp(prefix="zaps-worker-")
+        os.close(descriptor)
+        self.process: BaseProcess = CONTEXT.Process(
+            target=_call, args=(function, arguments, self._stderr), daemon=True
+        )
+        self.process.start()
+
+    def fault(self) -> str | None:
+        """Wait for the end; what the worker said if it did not end well."""
+        self.process.join()
+        stderr = Path(self._stderr)
+        said = stderr.read_text()
+        stderr.unlink()
+        if self.process.exitcode == 0:
+            return None
+        return f"a worker ended with exit code {self.process.exitcode}:\n{said}"
+
+
+def _call(function: Callable[..., None], arguments: tuple[Any, ...], stderr: str) -> None:
+    with open(stderr, "w") as file:
+        os.dup2(file.fileno(), 2)
+    function(*arguments)
+
+
 def run(function: Callable[..., None], each: Sequence[tuple[Any, ...]]) -> None:
     """Call a function in a process for each tuple of arguments, and wait for all to succeed."""
-    workers = [started(function, arguments) for arguments in each]
-    for worker in workers:
-        worker.join()
-    assert [worker.exitcode for worker in workers] == [0] * len(workers)
+    succeed([Worker(function, arguments) for arguments in each])
 
 
-def started(function: Callable[..., None], arguments: tuple[Any, ...]) -> BaseProcess:
-    """A process that calls a function."""
-    process = CONTEXT.Process(target=function, args=arguments, daemon=True)
-    process.start()
-    return process
+def succeed(workers: Sequence[Worker]) -> None:
+    """Wait for workers to end; all must end well."""
+    faults = [fault for worker in workers if (fault := worker.fault()) is not None]
+    assert not faults, "\n".join(faults)
