@@ -9,6 +9,7 @@ import re
 import runpy
 from typing import Any
 
+import optuna
 import pytest
 
 
