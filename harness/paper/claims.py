@@ -18,11 +18,11 @@ from harness.paper import published as paper
 from harness.paper.causes import BANANAS_LOSSES
 from harness.paper.causes import BASELINE_VARIANTS
 from harness.paper.causes import BORROWED
-from harness.paper.causes import FEW_PROXIES
 from harness.paper.causes import FEW_SEEDS
 from harness.paper.causes import NOISY_MEAN
 from harness.paper.causes import OTHER_BASINS
 from harness.paper.causes import OTHER_GRAPHS
+from harness.paper.causes import OWN_PROXIES
 from harness.paper.causes import PROXY_VALUES
 from harness.paper.causes import SAME_PROXIES
 from harness.paper.causes import START_WITH_ALL
@@ -491,7 +491,7 @@ CLAIMS: tuple[Claim, ...] = (
         "4.7",
         "ZAPS leads on NAS-Bench-101 at every budget.",
         leads_everywhere(NASBENCH101, TABLE_BUDGETS, NASBENCH101_BASELINES),
-        FEW_PROXIES,
+        OWN_PROXIES,
     ),
     Claim(
         "4.7",
@@ -503,20 +503,20 @@ CLAIMS: tuple[Claim, ...] = (
             lambda first, last: last >= 2 * first > 0,
             NASBENCH101_BASELINES,
         ),
-        FEW_PROXIES,
+        OWN_PROXIES,
     ),
     Claim(
         "4.7",
         "On NAS-Bench-101 ZAPS finds 31.5 % at B = 200 (within 6 points).",
         near(NASBENCH101, 200, ZAPS, 31.5, 6.0),
-        FEW_PROXIES,
+        OWN_PROXIES,
     ),
     Claim(
         "4.7",
         "The surrogate orders NAS-Bench-101 less well than NAS-Bench-201 at B = 200 (0.62 "
         "against 0.89).",
         nasbench101_is_modelled_less_well,
-        FEW_PROXIES,
+        OWN_PROXIES,
     ),
     Claim(
         "4.8",
@@ -547,6 +547,6 @@ CLAIMS: tuple[Claim, ...] = (
             transfer_differs((NASBENCH101,), TABLE_BUDGETS, 4.2),
             transfer_differs((NASBENCH101,), TABLE_BUDGETS, 0.07, "regret"),
         ),
-        FEW_PROXIES,
+        OWN_PROXIES,
     ),
 )
