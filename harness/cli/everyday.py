@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -41,8 +42,8 @@ ByTrials = Annotated[
     bool,
     typer.Option(
         "--by-trials",
-        help="Read the studies off after as many trials, repeated proposals included, in place of "
-        "distinct evaluations, which favour samplers that repeat themselves.",
+        help="Let the budget count trials, repeated proposals included, in place of distinct "
+        "evaluations, which favour samplers that repeat themselves.",
     ),
 ]
 
@@ -84,6 +85,11 @@ def everyday(
         if cell.seed < limits.get(cell.sampler.label, seeds)
     ]
     store = Store(output)
+    if by_trials:
+        # A study by evaluations has that by trials in it, which a new one need not go beyond: a
+        # sampler that repeats itself would be asked ten times as often.
+        missing = {cell.key for cell in store.missing(cells)}
+        cells = [replace(c, by_trials=True) if c.key in missing else c for c in cells]
     failures = run_missing(cells, store, n_jobs)
     results = list(store.found(cells))
     if results:
