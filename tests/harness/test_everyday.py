@@ -27,6 +27,7 @@ from harness.report.everyday import leaderboard
 from harness.runner import make_cells
 from harness.runner import run_cell
 from harness.samplers import make_spec
+from harness.store import Store
 
 
 def losses(**columns: list[float]) -> pd.DataFrame:
@@ -216,6 +217,18 @@ def test_everyday_prints_ranks_within_80_columns_and_says_what_the_page_lacks(
     assert "10 of 10 studies are there already" in call(*arguments)
     left_out = call("report", str(tmp_path))
     assert "5 results on other problems than tables are left out" in " ".join(left_out.split())
+
+
+def test_everyday_by_trials_stops_at_them_and_takes_over_studies_by_evaluations(
+    tmp_path: Path,
+) -> None:
+    common = ["everyday", "-s", "tpe", "--n-jobs", "1", "--budget", "12", "--problem", "car",
+              "--output", str(tmp_path)]  # fmt: skip
+    call(*common, "--seeds", "1")
+    output = call(*common, "--seeds", "2", "--by-trials")
+    assert "1 of 2 studies are there already" in output
+    lengths = sorted(len(r.asked) for r in Store(tmp_path).load_all() if r.cell.by_trials)
+    assert lengths == [12]
 
 
 @pytest.mark.parametrize(
