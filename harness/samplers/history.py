@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from collections.abc import Mapping
-from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
-from datetime import datetime
 import math
 
 from optuna.study import Study
@@ -17,6 +15,7 @@ from optuna.trial import TrialState
 
 from harness.samplers.space import Configuration
 from harness.samplers.space import Space
+from optuna_zaps._process import FinishedPrefix
 from optuna_zaps._process import PerStudy
 
 
@@ -62,30 +61,20 @@ def finite(values: Mapping[Configuration, float]) -> dict[Configuration, float]:
     return {cell: value for cell, value in values.items() if math.isfinite(value)}
 
 
-@dataclass
-class _Prefix:
-    """The first trials of a study, all finished, so that none is read twice."""
+class _Reading:
+    """What was read of a study in a space, so that no finished trial is read twice."""
 
-    space: Space | None = None
-    history: History = field(default_factory=History)
-    n_trials: int = 0
-    last_completed: datetime | None = None
-
-    def is_of(self, trials: Sequence[FrozenTrial], space: Space) -> bool:
-        """Whether it is up to date: a deleted study's identity may come again."""
-        if space is not self.space or len(trials) < self.n_trials:
-            return False
-        return (
-            self.n_trials == 0
-            or trials[self.n_trials - 1].datetime_complete == self.last_completed
-        )
+    def __init__(self, space: Space | None = None) -> None:
+        self.space = space
+        self.history = History()
+        self.prefix = FinishedPrefix()
 
 
 class HistoryReader:
     """Reads histories, remembering the finished trials; everything else is in the storage."""
 
     def __init__(self) -> None:
-        self._prefixes: PerStudy[_Prefix] = PerStudy(_Prefix)
+        self._readings: PerStudy[_Reading] = PerStudy(_Reading)
 
     def read(self, study: Study, space: Space, but: FrozenTrial) -> History:
         """History of a study, as seen by one of its trials.
@@ -99,20 +88,17 @@ class HistoryReader:
             The history, to be read and not changed, until the next call.
         """
         trials = study._storage.get_all_trials(study._study_id, deepcopy=False)
-        prefix = self._prefixes[study]
-        if not prefix.is_of(trials, space):
-            prefix = self._prefixes[study] = _Prefix(space)
+        reading = self._readings[study]
+        if space is not reading.space or not reading.prefix.is_of(trials):
+            reading = self._readings[study] = _Reading(space)
         sign = 1.0 if study.direction == StudyDirection.MAXIMIZE else -1.0
-        for trial in trials[prefix.n_trials :]:
-            if not trial.state.is_finished():
-                break
-            _observe(prefix.history, trial, space, sign)
-            prefix.n_trials += 1
-            prefix.last_completed = trial.datetime_complete
-        rest = [trial for trial in trials[prefix.n_trials :] if trial.number != but.number]
+        finished, behind = reading.prefix.advance(trials)
+        for trial in finished:
+            _observe(reading.history, trial, space, sign)
+        rest = [trial for trial in behind if trial.number != but.number]
+        first = reading.history
         if not rest:
-            return prefix.history
-        first = prefix.history
+            return first
         history = History(list(first.observations), dict(first.values), first.n_repeats_in_a_row)
         pending = set()
         for trial in rest:
