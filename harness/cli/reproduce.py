@@ -85,6 +85,13 @@ def reproduce(
             "run again evaluate the same rows.",
         ),
     ] = False,
+    trust: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="With --continue-published, a row whose committed studies count although they "
+            "evaluate other rows here, as those of networks do on another processor. Repeatable."
+        ),
+    ] = None,
     run_missing_studies: Annotated[
         bool,
         typer.Option("--run/--no-run", help="With --no-run show and write only what is there."),
@@ -116,7 +123,9 @@ def reproduce(
         chosen = [e for e in EXPERIMENTS if part in (Part.all, Part(e.name))]
         wanted = _of_arms(cells(chosen, tables, seeds), arm)
         place = Engine(engine, scheduler)
-        kept = _continued(everything, store, n_jobs, place) if continue_published else None
+        kept = None
+        if continue_published:
+            kept = _continued(everything, store, n_jobs, place, _known(everything, trust))
         if kept is not None:
             wanted = [cell for cell in wanted if cell not in kept]
         if wanted and run_missing_studies:
@@ -138,15 +147,29 @@ def _of_arms(wanted: list[Cell], labels: list[str] | None) -> list[Cell]:
     Raises:
         ValueError: If a label is none of theirs.
     """
+    chosen = _known(wanted, labels)
+    return [cell for cell in wanted if labels is None or cell.sampler.label in chosen]
+
+
+def _known(wanted: list[Cell], labels: list[str] | None) -> list[str]:
+    """Labels that a user named.
+
+    Raises:
+        ValueError: If a label is none of theirs.
+    """
     known = list(dict.fromkeys(cell.sampler.label for cell in wanted))
     for label in labels or ():
         if label not in known:
             raise ValueError(f"An arm must be one of {known}, but got {label!r}.")
-    return [cell for cell in wanted if labels is None or cell.sampler.label in labels]
+    return labels or []
 
 
 def _continued(
-    everything: list[Cell], store: Store, n_jobs: int | None, engine: Engine
+    everything: list[Cell],
+    store: Store,
+    n_jobs: int | None,
+    engine: Engine,
+    trusted: list[str],
 ) -> Continued:
     """The committed studies that stand, after a few of each arm were run again."""
     studies = committed.read_cells()
@@ -155,7 +178,9 @@ def _continued(
     console.print(f"Running {len(again)} committed studies again, to see whether they stand.")
     for failure in run_missing(again, store, n_jobs, engine):
         console.print(f"[yellow]{failure.error}[/yellow]")
-    kept = continued(committed.read(), studies, replayed, store)
+    kept = continued(committed.read(), studies, replayed, store, trusted)
+    for reason in kept.trusted:
+        console.print(f"Taken on trust: {reason}", highlight=False)
     for reason in kept.dropped:
         console.print(f"[yellow]Does not stand:[/yellow] {reason}", highlight=False)
     return kept

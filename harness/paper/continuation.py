@@ -5,6 +5,11 @@ the same. A hash of the sources cannot tell, for it changes with every comment: 
 studies of each arm, whose evaluated rows are committed, are run again, and the arm stands if each
 evaluates the same rows in the same order. So a library that decides otherwise is noticed too.
 
+Of an arm whose model is arithmetic on real numbers this may fail on another processor, where sums
+are rounded otherwise and one choice between near-equal candidates changes all later ones: the
+networks of BANANAS part at their first round between an Intel Xeon and an AMD EPYC. Who knows that
+nothing else has changed may name such an arm as trusted.
+
 Notations:
     arm: a label on a table, with its sampler and arguments; a row of a table of the paper.
     replay: a committed study that is run again.
@@ -12,6 +17,7 @@ Notations:
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -63,11 +69,13 @@ class Continued:
         evidence: Their readings, and the runs that these come from.
         cells: Those whose evaluated rows are kept.
         dropped: Why other arms do not stand, a sentence each.
+        trusted: Those that stand although they evaluate other rows, a sentence each.
     """
 
     evidence: Evidence
     cells: Sequence[CellResult] = ()
     dropped: Sequence[str] = ()
+    trusted: Sequence[str] = ()
     _measured: frozenset[tuple[Arm, int, int]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -112,32 +120,40 @@ def continued(
     committed: Sequence[CellResult],
     replayed: dict[Arm, list[Replay]],
     store: Store,
+    trusted: Collection[str] = (),
 ) -> Continued:
-    """Take over the arms whose replays agree.
+    """Take over the arms whose replays agree, and those that are trusted.
 
     Args:
         evidence: Committed readings.
         committed: Committed studies whose evaluated rows are known.
         replayed: What :func:`replays` asked for.
         store: Where the replays were run.
+        trusted: Labels of arms whose replays need not agree. Another table, sampler or argument
+            is refused all the same.
     """
     readings = evidence.readings[evidence.readings["run"] >= 0]
     stands: set[Arm] = set()
-    dropped = []
+    dropped, on_trust = [], []
     for arm in dict.fromkeys(readings[_ARM_COLUMNS].itertuples(index=False, name=None)):
         if arm not in replayed:
             reason = "its table, sampler or arguments are not those of today"
-        elif not all(replay.agrees(store) for replay in replayed[arm]):
-            reason = "run again, its studies evaluate other rows"
+        elif all(replay.agrees(store) for replay in replayed[arm]):
+            reason = ""
         else:
-            stands.add(arm)
+            reason = "run again, its studies evaluate other rows"
+        if reason and (arm not in replayed or arm[3] not in trusted):
+            dropped.append(f"{arm[3]} on {arm[0]} / {arm[1]}: {reason}.")
             continue
-        dropped.append(f"{arm[3]} on {arm[0]} / {arm[1]}: {reason}.")
+        stands.add(arm)
+        if reason:
+            on_trust.append(f"{arm[3]} on {arm[0]} / {arm[1]}: {reason} on this machine.")
     chosen = pd.MultiIndex.from_frame(readings[_ARM_COLUMNS]).isin(stands)
     return Continued(
         replace(evidence, readings=readings[chosen]),
         [result for result in committed if result.cell.arm in stands],
         dropped,
+        on_trust,
     )
 
 
