@@ -9,6 +9,7 @@ Notations:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -180,6 +181,29 @@ class CandidateSet:
     def numeric(self) -> tuple[bool, ...]:
         """Whether each parameter is encoded as a number."""
         return tuple(name in self.places for name in self.choices)
+
+    @property
+    def kinds(self) -> tuple[int, ...]:
+        """For each column of the encoding the number of its choice.
+
+        Parameters that offer the same choices, in any order, share numbers, as the edges of a
+        cell share operations. -1 where no other parameter offers the same, and for numbers.
+        """
+        unordered = [name for name in self.choices if name not in self.places]
+        offers = Counter(frozenset(self._positions[name]) for name in unordered)
+        numbers: dict[tuple[frozenset[Hashable], Hashable], int] = {}
+        kinds: list[int] = []
+        for name in self.choices:
+            keys = frozenset(self._positions[name])
+            if name in self.places:
+                kinds.append(-1)
+            elif offers[keys] == 1:
+                kinds += [-1] * len(keys)
+            else:
+                kinds += [
+                    numbers.setdefault((keys, key), len(numbers)) for key in self._positions[name]
+                ]
+        return tuple(kinds)
 
     def neighbourhood_mean(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Mean over the neighbours of each candidate, those that differ in one parameter.

@@ -577,14 +577,15 @@ class ZAPSSearch:
             n_columns = self._features.shape[1]
             encoding = np.arange(n_columns - self.candidates.encoding.shape[1], n_columns)
             widths, numeric = self.candidates.widths, self.candidates.numeric
+            kinds = self.candidates.kinds
             if self.settings.features == "proxies":
-                encoding, widths, numeric = encoding[:0], (), ()
+                encoding, widths, numeric, kinds = encoding[:0], (), (), ()
             neighbours = active + n_proxies if self.settings.neighbourhood else active[:0]
             columns = np.concatenate([active, neighbours, encoding])
             features = self._features
             if len(columns) < n_columns or np.any(np.diff(columns) != 1):
                 features = features[:, columns]
-            layout = FeatureLayout(len(active), widths, numeric, len(neighbours) > 0)
+            layout = FeatureLayout(len(active), widths, numeric, len(neighbours) > 0, kinds)
             self._kept = (active, features, self._surrogate(layout, self._seed))
             self._look = None
         return self._kept[1], self._kept[2]

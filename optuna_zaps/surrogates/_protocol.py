@@ -29,15 +29,20 @@ class FeatureLayout:
             one-hot.
         has_neighbourhood: Whether ``n_proxies`` columns between the two hold the mean proxy ranks
             of the configurations that differ in one parameter.
+        kinds: For each column of the encoding the number of the choice that it stands for, which
+            parameters that offer the same choices share, so that equal choices can be counted;
+            -1 where there is nothing to count. Empty if there is nowhere.
     """
 
     n_proxies: int
     widths: tuple[int, ...]
     numeric: tuple[bool, ...]
     has_neighbourhood: bool = False
+    kinds: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         assert len(self.widths) == len(self.numeric)
+        assert len(self.kinds) in (0, self.n_encoding)
 
     @property
     def n_encoding(self) -> int:

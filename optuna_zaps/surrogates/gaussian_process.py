@@ -15,10 +15,13 @@ Notations:
         M = (1 + sqrt(5 q) + 5 q / 3) exp(-sqrt(5 q)).
     d(a, b): mean squared difference of the p proxy ranks.
     c(a, b): the same of the mean ranks of each one's neighbours, where the layout has them.
-    Structure alone: k = s exp(-h) M.
+    b(a, b): sum over kinds of choices of (n(a) - n(b))^2 / (2 m), where n counts the parameters
+        that have this choice, of those that offer the same choices as another.
+    Structure beside proxies: k = s exp(-h) M.
     With proxies: k = s exp(-h) M + u (12 / p) (r(a) - 1/2) . (r(b) - 1/2)
         + t exp(-d / (2 l^2)) + t' exp(-c / (2 l'^2)).
-    theta: logarithms of (noise variance, s, weights[, u, t, l[, t', l']]), all with log-normal
+    Structure where there are no proxies: k = s exp(-h) M + t exp(-b / (2 l^2)).
+    theta: logarithms of (noise variance, s, weights[, u][, t, l[, t', l']]), all with log-normal
         priors. The weights are one that all parameters share, or one for each.
     X: (n_rows, p [+ p] + n_encoding) features; y: (n_rows,) labels, larger is better.
 """
@@ -153,18 +156,30 @@ class Kernel:
         self._layout = layout
         self._n_proxies = layout.n_proxies
         self.with_proxies = with_proxies and layout.n_proxies > 0
-        self._n_smooth = (1 + layout.has_neighbourhood) if self.with_proxies else 0
+        self._n_ranks = (1 + layout.has_neighbourhood) if self.with_proxies else 0
         self.has_numbers = any(layout.numeric)
         numeric = np.repeat(np.array(layout.numeric, dtype=np.bool_), layout.widths)
         parameter = np.repeat(np.arange(layout.n_parameters), layout.widths)
         self._n_weights = layout.n_parameters if relevance else 1
         weight = parameter if relevance else np.zeros_like(parameter)
         n_parameters = max(layout.n_parameters, 1)
+        # Where there are proxies they say it better: with counts besides, a search with honest
+        # ones lost up to 4 points of P@100 at 100 labels of NAS-Bench-201.
+        kinds = np.array(() if layout.n_proxies else layout.kinds, dtype=np.intp)
+        self._n_kinds = int(kinds.max(initial=-1)) + 1
+        # Columns of each parameter whose choices are counted, and what they count for.
+        self._counted = [
+            (columns, kinds[columns])
+            for i in range(layout.n_parameters if self._n_kinds else 0)
+            for columns in [np.flatnonzero(parameter == i)]
+            if kinds[columns[0]] >= 0
+        ]
         # Columns of the encoding, the weight of each, and what makes squared differences h and q.
         self._unordered = (np.flatnonzero(~numeric), weight[~numeric], np.sqrt(0.5 / n_parameters))
         self._numbers = (np.flatnonzero(numeric), weight[numeric], np.sqrt(2.0 / n_parameters))
         start = [noise, 1.0] + [3.0] * self._n_weights + ([0.1] if self.with_proxies else [])
-        start += [1.0 / max(self._n_smooth, 1), 0.5] * self._n_smooth
+        start += [1.0 / max(self._n_ranks, 1), 0.5] * self._n_ranks
+        start += [1.0, 0.4] if self._n_kinds else []
         self.prior_mean: FloatArray = np.log(start)
         # Noise below 0.1 % of the variance would make near-equal labels contradict each other,
         # but a smooth function of numbers is known better than that near its optimum.
@@ -183,12 +198,12 @@ class Kernel:
             * (scale * weights[weight]).astype(X.dtype)
             for columns, weight, scale in (self._unordered, self._numbers)
         ]
-        return Rows((*parts, *self._ranks(X)))
+        return Rows((*parts, *self._smooth(X)))
 
     def between(self, theta: FloatArray, a: Rows, b: Rows) -> Features:
         """Covariance without noise, shape (n_a, n_b)."""
         value = np.exp(theta).astype(a.parts[0].dtype)
-        proxy_values = value[2 + self._n_weights :]
+        further = value[2 + self._n_weights :]
         one = value.dtype.type(1)
         if a.parts[0].shape[1] or not a.parts[1].shape[1]:
             covariance = _exponential(value[1], -one, a, b, 0)
@@ -197,26 +212,27 @@ class Kernel:
         else:
             covariance = value[1] * _matern(_squared_distances(a, b, 1))[0]
         if self.with_proxies:
-            covariance += (12 * proxy_values[0] * a.parts[2]) @ b.transposed[2]
-        for part, (scale, length) in enumerate(proxy_values[1:].reshape(-1, 2), start=2):
+            covariance += (12 * further[0] * a.parts[2]) @ b.transposed[2]
+        pairs = further[self.with_proxies :].reshape(-1, 2)
+        for part, (scale, length) in enumerate(pairs, start=2):
             covariance += _exponential(scale, -one / (2 * length**2), a, b, part)
         return covariance
 
     def variance(self, theta: FloatArray, a: Rows) -> Features:
         """Prior variance of each row, shape (n_a,)."""
         value = np.exp(theta).astype(a.parts[0].dtype)
-        proxy_values = value[2 + self._n_weights :]
-        variance = np.full(len(a.parts[0]), value[1] + proxy_values[1::2].sum())
+        further = value[2 + self._n_weights :]
+        variance = np.full(len(a.parts[0]), value[1] + further[self.with_proxies :: 2].sum())
         if self.with_proxies:
-            variance += 12 * proxy_values[0] * np.square(a.parts[2]).sum(axis=1)
+            variance += 12 * further[0] * np.square(a.parts[2]).sum(axis=1)
         return variance
 
     def nugget(self, theta: FloatArray) -> float:
         """What the diagonal has more than :meth:`between`: noise, and a little for stability."""
         value = np.exp(theta)
-        proxy_values = value[2 + self._n_weights :]
-        scales = np.concatenate([value[1:2], proxy_values[:1], proxy_values[1::2]])
-        return float(value[0] + _JITTER * scales.sum())
+        further = value[2 + self._n_weights :]
+        linear, smooth = further[: self.with_proxies], further[self.with_proxies :: 2]
+        return float(value[0] + _JITTER * (value[1] + linear.sum() + smooth.sum()))
 
     def negative_log_posterior(
         self, theta: FloatArray, y: FloatArray, distances: _Distances, std: float
@@ -231,7 +247,7 @@ class Kernel:
         """
         value = np.exp(theta)
         weights = value[2 : 2 + self._n_weights]
-        proxy_values = value[2 + self._n_weights :]
+        further = value[2 + self._n_weights :]
         structure = value[1] * np.exp(-np.tensordot(weights, distances.unequal, 1))
         steepness: FloatArray | None = None
         if len(distances.apart):
@@ -241,11 +257,11 @@ class Kernel:
         covariance = structure.copy()
         derivatives = []
         if distances.linear is not None:
-            linear = proxy_values[0] * distances.linear
+            linear = further[0] * distances.linear
             covariance += linear
             derivatives.append(linear)
         for distance, (scale, length) in zip(
-            distances.smooth, proxy_values[1:].reshape(-1, 2), strict=True
+            distances.smooth, further[self.with_proxies :].reshape(-1, 2), strict=True
         ):
             smooth = scale * np.exp(-distance / (2 * length**2))
             covariance += smooth
@@ -291,22 +307,28 @@ class Kernel:
             )
         if not len(layers[0]):  # numbers alone: no configuration is unequal
             layers[0] = np.zeros((self._n_weights, len(X), len(X)))
-        ranks = self._ranks(X)
+        smooth = self._smooth(X)
         return _Distances(
             layers[0],
             layers[1],
-            12 * ranks[0] @ ranks[0].T if ranks else None,
-            tuple(cdist(part, part, "sqeuclidean") for part in ranks),
+            12 * smooth[0] @ smooth[0].T if self.with_proxies else None,
+            tuple(cdist(part, part, "sqeuclidean") for part in smooth),
         )
 
-    def _ranks(self, X: Features) -> list[Features]:
-        """Centred ranks, and those of the neighbours, whose squared distances are d and c."""
+    def _smooth(self, X: Features) -> list[Features]:
+        """What has d and c as squared distances, ranks and those of the neighbours, or b."""
+        if self._n_kinds:
+            encoding = X[:, X.shape[1] - self._layout.n_encoding :]
+            counts = np.zeros((len(X), self._n_kinds), dtype=X.dtype)
+            for columns, kinds in self._counted:
+                counts[:, kinds] += encoding[:, columns]
+            return [counts * X.dtype.type(np.sqrt(0.5 / self._layout.n_parameters))]
         return [
             np.ascontiguousarray(
                 (X[:, i * self._n_proxies : (i + 1) * self._n_proxies] - 0.5)
                 / X.dtype.type(np.sqrt(self._n_proxies))
             )
-            for i in range(self._n_smooth)
+            for i in range(self._n_ranks)
         ]
 
 

@@ -123,3 +123,12 @@ def test_a_value_outside_the_space_is_named() -> None:
 def test_no_candidate_at_all() -> None:
     with pytest.raises(ValueError, match="at least one candidate"):
         CandidateSet({"a": ["x"]}, np.empty((0, 1), dtype=np.intp))
+
+
+def test_parameters_that_offer_the_same_choices_share_kinds() -> None:
+    candidates = CandidateSet.grid(
+        {"a": ["x", "y"], "b": ["y", "x"], "alone": ["x", "z"], "n": [1, 2], "c": [1, 2]},
+        places={"n": [0.0, 1.0]},
+    )
+    # x, y | y, x | x, z offered by no other | a number | 1, 2 offered by no other unordered one
+    assert candidates.kinds == (0, 1, 1, 0, -1, -1, -1, -1, -1)

@@ -39,8 +39,10 @@ MIXED = CandidateSet.grid(
 )
 MIXED_X = np.hstack([RANKS, MIXED.encoding])
 MIXED_LAYOUT = FeatureLayout(N_PROXIES, MIXED.widths, MIXED.numeric)
+COUNTED_LAYOUT = FeatureLayout(0, GRID.widths, GRID.numeric, kinds=GRID.kinds)
 KINDS = {
     "structure": (X, LAYOUT, False, False),
+    "structure and counts": (GRID.encoding.astype(np.float64), COUNTED_LAYOUT, False, False),
     "structure by relevance": (X, LAYOUT, False, True),
     "proxies": (X, LAYOUT, True, False),
     "neighbours": (ALL, WITH_NEIGHBOURS, True, False),
@@ -59,7 +61,8 @@ def make_kernel(kind: str) -> tuple[Kernel, np.ndarray, np.ndarray]:
     kernel = Kernel(layout, with_proxies=with_proxies, relevance=relevance)
     weights = WEIGHTS if relevance else WEIGHTS[:1]
     n_proxy_values = (5 if layout.has_neighbourhood else 3) if with_proxies else 0
-    theta = np.log([0.07, 1.3, *weights, *ALL_VALUES[:n_proxy_values]])
+    further = ALL_VALUES[1:3] if layout.kinds else ALL_VALUES[:n_proxy_values]
+    theta = np.log([0.07, 1.3, *weights, *further])
     assert theta.shape == kernel.prior_mean.shape
     return kernel, theta, features
 
@@ -83,6 +86,13 @@ class Columns(SklearnKernel):
 
     def is_stationary(self) -> bool:
         return False
+
+
+class Counts(Columns):
+    """A kernel of scikit-learn on how many parameters have each choice, all offering the same."""
+
+    def _part(self, rows: np.ndarray) -> np.ndarray:
+        return super()._part(rows.reshape(len(rows), N_PARAMETERS, -1).sum(axis=1))
 
 
 def sklearn_kernel(kind: str, theta: np.ndarray) -> SklearnKernel:
@@ -112,6 +122,11 @@ def sklearn_kernel(kind: str, theta: np.ndarray) -> SklearnKernel:
         columns = slice(i * N_PROXIES, (i + 1) * N_PROXIES)
         smooth = Columns(RBF(length), columns, 0.5, 1 / np.sqrt(N_PROXIES))
         kernel += ConstantKernel(scale) * smooth
+        scales.append(scale)
+    if layout.kinds:
+        scale, length = ALL_VALUES[1:3]
+        counts = Counts(RBF(length), slice(None), 0.0, np.sqrt(0.5 / N_PARAMETERS))
+        kernel += ConstantKernel(scale) * counts
         scales.append(scale)
     return kernel + WhiteKernel(value[0] + 1e-6 * sum(scales))
 

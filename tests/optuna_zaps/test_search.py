@@ -197,7 +197,9 @@ def test_the_surrogate_sees_proxy_ranks_first_then_the_encoding() -> None:
         CANDIDATES, PROXIES, surrogate=factory, schedule=AnytimeSchedule(10), seed=0
     )
     machine.propose(history(range(12)), 12)
-    assert layouts == [FeatureLayout(2, widths=(N_SIDE, N_SIDE), numeric=(False, False))]
+    sides = (N_SIDE, N_SIDE)
+    kinds = (*range(N_SIDE), *range(N_SIDE))  # both parameters offer the same choices
+    assert layouts == [FeatureLayout(2, widths=sides, numeric=(False, False), kinds=kinds)]
 
 
 def test_ties_are_broken_by_the_seed_not_by_the_table() -> None:
