@@ -14,6 +14,8 @@ Not in the paper:
   Gaussian processes in the place of the trees. One also sees the mean proxies of a configuration's
   neighbours; the other sees no proxy, and neither does while a permutation test finds none that
   relates to the values.
+* Without proxies, and where that test finds none, the process also counts how many parameters
+  have each choice, of those that offer the same choices, as the edges of a cell do.
 * Between doublings of the values the processes score an eighth of the candidates, at least 2,048
   and at most 65,536, the best at the last doubling (:class:`~optuna_zaps.search.Shortlist`).
 * Spaces that cannot be enumerated, several objectives and constraints (:mod:`optuna_zaps.pool`,
