@@ -92,9 +92,9 @@ class GaussianProcessSettings:
     def alone(cls) -> GaussianProcessSettings:
         """For a process without proxies and without a companion.
 
-        Structure alone explains less. A process that is told so, and asked more often, ends less
-        often in a wrong basin: on NAS-Bench-201 / CIFAR-10 it has found the optimum by 200 labels
-        in 54 of 60 seeds.
+        Structure alone explains less, and a process that is told so is right sooner: on
+        NAS-Bench-201 / CIFAR-10, over 200 seeds, P@100 at 50 / 100 labels was 15.2 / 36.5
+        instead of 14.0 / 34.9 (standard error 0.6).
         """
         return cls(noise=0.2, prior_std=0.7, refit_growth=0.5)
 
@@ -163,8 +163,10 @@ class Kernel:
         self._n_weights = layout.n_parameters if relevance else 1
         weight = parameter if relevance else np.zeros_like(parameter)
         n_parameters = max(layout.n_parameters, 1)
-        # Where there are proxies they say it better: with counts besides, a search with honest
-        # ones lost up to 4 points of P@100 at 100 labels of NAS-Bench-201.
+        # Without them a search of NAS-Bench-201 / CIFAR-10 ends, in one seed of six instead of one
+        # of twenty, in a basin that shares all but one choice with the right one, at other
+        # parameters. Honest proxies say it better: with counts besides, a search with them lost
+        # up to 4 points of P@100 at 100 labels.
         kinds = np.array(() if layout.n_proxies else layout.kinds, dtype=np.intp)
         self._n_kinds = int(kinds.max(initial=-1)) + 1
         # Columns of each parameter whose choices are counted, and what they count for.
