@@ -160,6 +160,13 @@ _ENTRIES = {
             arguments=_paper_arguments,
         ),
         Entry(
+            name="zaps-misled",
+            description="ZAPS, anytime, with proxies that lie (lie='shuffled', 'permuted', "
+            "'negated') or with none (lie='none')",
+            target="harness.samplers.misled:MisledZAPSSampler",
+            arguments=_proxy_arguments,
+        ),
+        Entry(
             name="tpe",
             description="Optuna's TPESampler with the defaults of the installed version",
             target="optuna.samplers:TPESampler",
