@@ -5,15 +5,11 @@ from __future__ import annotations
 import os
 
 import numpy as np
-import numpy.typing as npt
-import optuna
 import pytest
+from tables import studies
 
 from harness import benchmarks
 from harness.metrics import precision_curve
-from harness.runner import make_cells
-from harness.runner import run_cell
-from harness.samplers import make_spec
 from harness.samplers.history import History
 from harness.samplers.random_distinct import RandomDistinctSampler
 from harness.samplers.space import Space
@@ -22,16 +18,6 @@ from harness.samplers.space import Space
 pytestmark = pytest.mark.skipif(
     "ZAPS_DATA_DIR" not in os.environ, reason="needs the development tables"
 )
-
-
-def studies(
-    sampler: str, n_seeds: int, budget: int, dataset: str = "cifar10"
-) -> tuple[benchmarks.TabularBenchmark, npt.NDArray[np.intp]]:
-    """The benchmark, and the rows evaluated by each study, shape (n_seeds, budget)."""
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    benchmark = benchmarks.load("nasbench201", dataset, "suite-zero")
-    cells = make_cells([benchmark], [make_spec(sampler)], range(n_seeds), [budget])
-    return benchmark, np.array([run_cell(cell).evaluated for cell in cells])
 
 
 def test_random_search_matches_its_hypergeometric_mean() -> None:
