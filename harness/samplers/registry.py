@@ -160,13 +160,6 @@ _ENTRIES = {
             arguments=_paper_arguments,
         ),
         Entry(
-            name="zaps-misled",
-            description="ZAPS, anytime, with proxies that lie (lie='shuffled', 'permuted', "
-            "'negated') or with none (lie='none')",
-            target="harness.samplers.misled:MisledZAPSSampler",
-            arguments=_proxy_arguments,
-        ),
-        Entry(
             name="tpe",
             description="Optuna's TPESampler with the defaults of the installed version",
             target="optuna.samplers:TPESampler",
@@ -218,6 +211,13 @@ _ENTRIES = {
             description="Random search without replacement",
             target="harness.samplers.random_distinct:RandomDistinctSampler",
             arguments=_space_arguments,
+        ),
+        Entry(
+            name="zaps-misled",
+            description="ZAPS, anytime, with proxies that lie (lie='shuffled', 'permuted', "
+            "'negated') or with none (lie='none')",
+            target="harness.samplers.misled:MisledZAPSSampler",
+            arguments=_proxy_arguments,
         ),
         Entry(
             name="gp",
