@@ -189,19 +189,22 @@ class CandidateSet:
         Parameters that offer the same choices, in any order, share numbers, as the edges of a
         cell share operations. -1 where no other parameter offers the same, and for numbers.
         """
-        unordered = [name for name in self.choices if name not in self.places]
-        offers = Counter(frozenset(self._positions[name]) for name in unordered)
+        # Numbers are left out first: drawn from a range, they are thousands of choices.
+        offers = {
+            name: frozenset(positions)
+            for name, positions in self._positions.items()
+            if name not in self.places
+        }
+        n_offering = Counter(offers.values())
         numbers: dict[tuple[frozenset[Hashable], Hashable], int] = {}
         kinds: list[int] = []
-        for name in self.choices:
-            keys = frozenset(self._positions[name])
-            if name in self.places:
-                kinds.append(-1)
-            elif offers[keys] == 1:
-                kinds += [-1] * len(keys)
+        for name, width in zip(self.choices, self.widths, strict=True):
+            if name in self.places or n_offering[offers[name]] == 1:
+                kinds += [-1] * width
             else:
                 kinds += [
-                    numbers.setdefault((keys, key), len(numbers)) for key in self._positions[name]
+                    numbers.setdefault((offers[name], key), len(numbers))
+                    for key in self._positions[name]
                 ]
         return tuple(kinds)
 

@@ -120,6 +120,8 @@ def reproduce(
     everything = cells(EXPERIMENTS, tables, seeds)
     failures: list[Outcome] = []
     with clean_errors():
+        if trust and not continue_published:
+            raise ValueError("--trust says which committed rows count: add --continue-published.")
         chosen = [e for e in EXPERIMENTS if part in (Part.all, Part(e.name))]
         wanted = _of_arms(cells(chosen, tables, seeds), arm)
         place = Engine(engine, scheduler)

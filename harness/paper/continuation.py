@@ -136,18 +136,16 @@ def continued(
     stands: set[Arm] = set()
     dropped, on_trust = [], []
     for arm in dict.fromkeys(readings[_ARM_COLUMNS].itertuples(index=False, name=None)):
+        row = f"{arm[3]} on {arm[0]} / {arm[1]}"
         if arm not in replayed:
-            reason = "its table, sampler or arguments are not those of today"
+            dropped.append(f"{row}: its table, sampler or arguments are not those of today.")
         elif all(replay.agrees(store) for replay in replayed[arm]):
-            reason = ""
+            stands.add(arm)
+        elif arm[3] in trusted:
+            stands.add(arm)
+            on_trust.append(f"{row}: run again here, its studies evaluate other rows.")
         else:
-            reason = "run again, its studies evaluate other rows"
-        if reason and (arm not in replayed or arm[3] not in trusted):
-            dropped.append(f"{arm[3]} on {arm[0]} / {arm[1]}: {reason}.")
-            continue
-        stands.add(arm)
-        if reason:
-            on_trust.append(f"{arm[3]} on {arm[0]} / {arm[1]}: {reason} on this machine.")
+            dropped.append(f"{row}: run again, its studies evaluate other rows.")
     chosen = pd.MultiIndex.from_frame(readings[_ARM_COLUMNS]).isin(stands)
     return Continued(
         replace(evidence, readings=readings[chosen]),

@@ -122,6 +122,11 @@ def test_nothing_is_run_if_so_asked_and_an_unknown_arm_is_refused(tmp_path: Path
     assert "must be one of ['ZAPS', 'RS', 'LS'], but got 'zaps'" in " ".join(output.split())
 
 
+def test_trust_needs_something_committed_to_continue(tmp_path: Path) -> None:
+    output = call("reproduce", "main", "--trust", "RS", "--output", str(tmp_path), code=2)
+    assert "add --continue-published" in " ".join(output.split())
+
+
 def test_the_order_is_by_seeds_and_shared_arms_run_once() -> None:
     tables, _ = experiments.tables_at_hand()
     made = experiments.cells(SMALL, tables, 3)
