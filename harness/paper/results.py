@@ -153,7 +153,7 @@ def published_studies(
     """
     wanted = {(table.name, table.dataset, table.fingerprint) for table in benchmarks}
     return [
-        _relabelled(result, f"{result.cell.sampler.label} (published)")
+        _as_published(result)
         for result in read_cells(directory)
         if result.cell.sampler.label in labels
         and (result.cell.benchmark, result.cell.dataset, result.cell.benchmark_fingerprint)
@@ -161,9 +161,15 @@ def published_studies(
     ]
 
 
-def _relabelled(result: CellResult, label: str) -> CellResult:
-    cell = result.cell
-    return replace(result, cell=replace(cell, sampler=replace(cell.sampler, label=label)))
+def _as_published(result: CellResult) -> CellResult:
+    """A committed study under its label here.
+
+    Runs add up over versions of the code whose studies were found to agree
+    (:mod:`harness.paper.continuation`), so that all of a row are of one sampler.
+    """
+    sampler = result.cell.sampler
+    sampler = replace(sampler, label=f"{sampler.label} (published)", fingerprint="published")
+    return replace(result, cell=replace(result.cell, sampler=sampler))
 
 
 def _readings_table(evidence: Evidence) -> pa.Table:

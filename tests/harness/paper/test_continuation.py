@@ -14,6 +14,7 @@ from harness import benchmarks
 from harness.experiment import Cell
 from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
+from harness.metrics import summarize
 from harness.paper import published as paper
 from harness.paper import results as committed
 from harness.paper.continuation import Arm
@@ -22,8 +23,10 @@ from harness.paper.continuation import continued
 from harness.paper.continuation import replays
 from harness.paper.evidence import Evidence
 from harness.paper.experiments import ANYTIME
+from harness.paper.experiments import COMPARED
 from harness.paper.experiments import EXPERIMENTS
 from harness.paper.experiments import cells
+from harness.readings import keyed
 from harness.runner import run
 from harness.runner import run_cell
 from harness.store import Store
@@ -130,6 +133,16 @@ def test_a_committed_study_can_be_repeated(label: str) -> None:
     found = present_replays()[(*paper.CIFAR10, "suite-zero", label)]
     replay = min(found, key=lambda replay: replay.cell.budget)
     assert run_cell(replay.cell).evaluated == replay.expected
+
+
+@needs_tables
+def test_rows_that_several_versions_of_the_code_ran_are_compared_as_one_sampler() -> None:
+    tables = [benchmarks.load(*place) for place in (paper.CIFAR10, paper.CIFAR100)]
+    found = committed.published_studies(tables, COMPARED)
+    of_zaps = [r for r in committed.read_cells() if r.cell.sampler.label == paper.ZAPS]
+    assert len({r.cell.sampler.fingerprint for r in of_zaps}) > 1
+    summary = summarize(found, keyed(tables), [100, 200])
+    assert {f"{label} (published)" for label in COMPARED} == set(summary["sampler"])
 
 
 @needs_tables
