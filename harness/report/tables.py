@@ -256,7 +256,7 @@ def _rich_table(
         title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1)
     )
     shown = [column for column in columns if column.terminal]
-    table.add_column("sampler", no_wrap=True)
+    table.add_column("sampler", overflow="fold")  # a long label must not cut numbers
     for column in shown:
         table.add_column(Text(column.header), justify="right", no_wrap=True)
     for record in records(rows):
