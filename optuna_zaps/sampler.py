@@ -50,6 +50,7 @@ from optuna_zaps.search import AnytimeSchedule
 from optuna_zaps.search import BudgetSchedule
 from optuna_zaps.search import Proposal
 from optuna_zaps.search import Schedule
+from optuna_zaps.search import Shortlist
 from optuna_zaps.search import ZAPSSearch
 from optuna_zaps.selection import ProxyFit
 from optuna_zaps.surrogates import SurrogateFactory
@@ -628,8 +629,9 @@ class ZAPSSampler(BaseSampler):
             # Near a good number lie others as good: a second pick of one fit would be wasted.
             schedule = replace(schedule, growth=0.0)
         if in_pool:
-            # A pool holds few of the neighbours that a configuration has.
-            settings = replace(settings, neighbourhood=False)
+            # A pool holds few of the neighbours that a configuration has. It is as short as a
+            # list needs to be, and another pool is drawn before this one's would be of use.
+            settings = replace(settings, neighbourhood=False, shortlist=Shortlist())
             if not with_proxies:
                 plan = sequence_plan(len(candidates), schedule.n_startup)
         search = ZAPSSearch(
