@@ -116,7 +116,7 @@ class Scale:
             np.array([distribution.low, distribution.high], dtype=np.float64)
         )
 
-    def places(self, values: Sequence[float]) -> npt.NDArray[np.float64]:
+    def places(self, values: Sequence[float] | npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Place of each value, 0 for the lowest and 1 for the highest."""
         transformed = self._transformed(np.asarray(values, dtype=np.float64))
         return np.asarray(
@@ -130,12 +130,13 @@ class Scale:
         if self._distribution.log:
             values = np.exp(values)
         step = self._distribution.step
-        if step is not None:
+        if isinstance(self._distribution, IntDistribution):
+            values = low + np.rint((values - low) / step) * step
+        elif step is not None:
             # Added up in decimal, as a study spells it: 0.1 + 2 * 0.1 is 0.3.
-            steps = np.rint((values - low) / step)
+            steps, position = np.unique(np.rint((values - low) / step), return_inverse=True)
             start, width = Decimal(str(self._distribution.low)), Decimal(str(step))
-            grid = {k: float(start + width * int(k)) for k in np.unique(steps).tolist()}
-            values = np.array([grid[k] for k in steps.tolist()])
+            values = np.array([float(start + width * int(k)) for k in steps.tolist()])[position]
         return np.asarray(np.clip(values, low, high), dtype=np.float64)
 
     def _transformed(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

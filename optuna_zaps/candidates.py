@@ -53,24 +53,25 @@ class CandidateSet:
         choices: Mapping[str, Sequence[Any]],
         codes: npt.NDArray[np.integer[Any]],
         *,
-        places: Mapping[str, Sequence[float]] | None = None,
+        places: Mapping[str, Sequence[float] | npt.NDArray[np.float64]] | None = None,
     ) -> None:
         self.choices = {name: tuple(values) for name, values in choices.items()}
         self.codes = np.ascontiguousarray(codes, dtype=np.intp)
-        self.places = {name: tuple(values) for name, values in (places or {}).items()}
+        self.places = {
+            name: np.asarray(values, dtype=np.float64) for name, values in (places or {}).items()
+        }
         assert self.codes.ndim == 2
         assert self.codes.shape[1] == len(self.choices)
         if len(self.codes) == 0:
             raise ValueError("There must be at least one candidate, but got none.")
-        self._positions = {
-            name: {choice_key(value): position for position, value in enumerate(values)}
-            for name, values in self.choices.items()
-        }
-        if len(self._index) != len(self.codes):
+        self._weights = _weights([len(values) for values in self.choices.values()])
+        self._names = _names(self.codes, self._weights)
+        n_repeated = len(self.codes) - len(np.unique(self._names))
+        if n_repeated:
             first = self.params(self._first_duplicate())
             raise ValueError(
                 f"Every configuration must occur once, but {first} occurs again "
-                f"({len(self.codes) - len(self._index)} duplicates in all)."
+                f"({n_repeated} duplicates in all)."
             )
 
     @classmethod
@@ -78,7 +79,7 @@ class CandidateSet:
         cls,
         choices: Mapping[str, Sequence[Any]],
         *,
-        places: Mapping[str, Sequence[float]] | None = None,
+        places: Mapping[str, Sequence[float] | npt.NDArray[np.float64]] | None = None,
     ) -> CandidateSet:
         """All combinations of the choices, the last parameter varying fastest."""
         sizes = [len(values) for values in choices.values()]
@@ -86,12 +87,25 @@ class CandidateSet:
         return cls(choices, codes, places=places)
 
     @classmethod
+    def distinct(
+        cls,
+        choices: Mapping[str, Sequence[Any]],
+        codes: npt.NDArray[np.intp],
+        *,
+        places: Mapping[str, Sequence[float] | npt.NDArray[np.float64]] | None = None,
+    ) -> CandidateSet:
+        """Configurations without those that equal an earlier one, in their order."""
+        weights = _weights([len(values) for values in choices.values()])
+        _, first = np.unique(_names(codes, weights), return_index=True)
+        return cls(choices, codes[np.sort(first)], places=places)
+
+    @classmethod
     def from_frame(
         cls,
         frame: pd.DataFrame,
         choices: Mapping[str, Sequence[Any]] | None = None,
         *,
-        places: Mapping[str, Sequence[float]] | None = None,
+        places: Mapping[str, Sequence[float] | npt.NDArray[np.float64]] | None = None,
     ) -> CandidateSet:
         """One candidate for each row of a frame whose columns are the parameters.
 
@@ -135,40 +149,39 @@ class CandidateSet:
         """Names of the parameters."""
         return tuple(self.choices)
 
+    # A pool of candidates lives for one trial, which seldom looks anything up in it.
     @cached_property
-    def _strides(self) -> list[int]:
-        sizes = [len(values) for values in self.choices.values()]
-        return [math.prod(sizes[column + 1 :]) for column in range(len(sizes))]
+    def _positions(self) -> dict[str, dict[Any, int]]:
+        return {
+            name: {choice_key(value): position for position, value in enumerate(values)}
+            for name, values in self.choices.items()
+        }
 
     @cached_property
     def _index(self) -> dict[int, int]:
-        """Row by the mixed-radix number that the codes spell."""
-        return {key: row for row, key in enumerate(self._keys())}
-
-    def _keys(self) -> list[int]:
-        if math.prod(len(values) for values in self.choices.values()) < 2**62:
-            return list((self.codes @ np.asarray(self._strides, dtype=np.intp)).tolist())
-        # A table over a space too large for 64 bits: Python's integers have no limit.
-        return [
-            sum(stride * code for stride, code in zip(self._strides, row, strict=True))
-            for row in self.codes.tolist()
-        ]
+        """Row by the number that names the configuration."""
+        return {name: row for row, name in enumerate(self._names.tolist())}
 
     def _first_duplicate(self) -> int:
         # The dictionary keeps the last row of equal ones, so a row that it maps elsewhere repeats.
-        return next(row for row, key in enumerate(self._keys()) if self._index[key] != row)
+        return next(
+            row for row, name in enumerate(self._names.tolist()) if self._index[name] != row
+        )
 
     @cached_property
     def encoding(self) -> npt.NDArray[np.float32]:
         """Array of shape (n_candidates, n_features); see the module's notations."""
-        blocks = []
-        for column, (name, values) in enumerate(self.choices.items()):
+        # Columns next to each other in memory, since a fit selects columns.
+        encoding = np.zeros((len(self), sum(self.widths)), dtype=np.float32, order="F")
+        rows, start = np.arange(len(self)), 0
+        for column, (name, width) in enumerate(zip(self.choices, self.widths, strict=True)):
             code = self.codes[:, column]
             if name in self.places:
-                blocks.append(np.asarray(self.places[name])[code][:, np.newaxis])
+                encoding[:, start] = self.places[name][code]
             else:
-                blocks.append(code[:, np.newaxis] == np.arange(len(values)))
-        return np.asarray(np.hstack(blocks), dtype=np.float32)
+                encoding[rows, start + code] = 1.0
+            start += width
+        return encoding
 
     @property
     def widths(self) -> tuple[int, ...]:
@@ -190,11 +203,12 @@ class CandidateSet:
         cell share operations. -1 where no other parameter offers the same, and for numbers.
         """
         # Numbers are left out first: drawn from a range, they are thousands of choices.
-        offers = {
-            name: frozenset(positions)
-            for name, positions in self._positions.items()
+        keys = {
+            name: tuple(map(choice_key, values))
+            for name, values in self.choices.items()
             if name not in self.places
         }
+        offers = {name: frozenset(choices) for name, choices in keys.items()}
         n_offering = Counter(offers.values())
         numbers: dict[tuple[frozenset[Hashable], Hashable], int] = {}
         kinds: list[int] = []
@@ -203,8 +217,7 @@ class CandidateSet:
                 kinds += [-1] * width
             else:
                 kinds += [
-                    numbers.setdefault((offers[name], key), len(numbers))
-                    for key in self._positions[name]
+                    numbers.setdefault((offers[name], key), len(numbers)) for key in keys[name]
                 ]
         return tuple(kinds)
 
@@ -217,23 +230,18 @@ class CandidateSet:
         Returns:
             Array of the same shape; a candidate without a neighbour has its own values.
         """
-        rng = np.random.default_rng(0)
-        words = [
-            rng.integers(2**64, size=len(choices), dtype=np.uint64)[self.codes[:, column]]
-            for column, choices in enumerate(self.choices.values())
-        ]
-        # A sum of random words names a configuration, and without one of them the line of all
-        # that differ in this parameter alone. Names collide from about 10^9 candidates on.
-        name = np.sum(words, axis=0, dtype=np.uint64)
         total = np.zeros_like(values)
         count = np.zeros((len(self), 1))
-        for word in words:
-            lines, line = np.unique(name - word, return_inverse=True)
+        for column, weight in enumerate(self._weights):
+            # The name without this parameter is that of the line of all that differ in it alone.
+            place = self.codes[:, column].astype(np.uint64) * weight
+            lines, line = np.unique(self._names - place, return_inverse=True)
             member = csr_array(
                 (np.ones(len(self)), line, np.arange(len(self) + 1)), (len(self), len(lines))
             )
             total += member @ (member.T @ values) - values
-            count += (member @ member.sum(axis=0) - 1.0)[:, np.newaxis]
+            size = np.bincount(line)  # of each line
+            count += (size[line] - 1.0)[:, np.newaxis]
         return np.where(count > 0, total / np.maximum(count, 1.0), values)
 
     def params(self, candidate: int) -> dict[str, Any]:
@@ -252,14 +260,14 @@ class CandidateSet:
             ``None`` if a parameter is missing or no candidate has these values.
         """
         key = 0
-        for name, stride in zip(self.choices, self._strides, strict=True):
+        for name, weight in zip(self.choices, self._weights.tolist(), strict=True):
             if name not in params:
                 return None
             position = self._position(name, params[name])
             if position is None:
                 return None
-            key += stride * position
-        return self._index.get(key)
+            key += weight * position
+        return self._index.get(key % 2**64)
 
     def matching(self, fixed: Mapping[str, Any]) -> npt.NDArray[np.bool_]:
         """Mask of shape (n_candidates,) of the candidates that have the fixed values."""
@@ -295,11 +303,31 @@ def choice_key(value: Any) -> Any:
 
     A list equals a tuple: storages return either as a list.
     """
+    if type(value) in (str, int, bool):  # most are, and are asked for often
+        return value
     if isinstance(value, float) and math.isnan(value):
         return _NaN
     if isinstance(value, list | tuple):
         return tuple(choice_key(item) for item in value)
     return value if isinstance(value, Hashable) else repr(value)
+
+
+def _weights(sizes: Sequence[int]) -> npt.NDArray[np.uint64]:
+    """What a position counts for, for each parameter, in the number that names a configuration.
+
+    That of the mixed radix, where it fits into 64 bits. Beyond, a random odd number: then two of
+    the candidates share a name with a chance of about 10^-7 for a million of them.
+    """
+    if math.prod(sizes) < 2**63:
+        strides = [math.prod(sizes[column + 1 :]) for column in range(len(sizes))]
+        return np.array(strides, dtype=np.uint64)
+    rng = np.random.default_rng(0)
+    return rng.integers(2**63, size=len(sizes), dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+
+
+def _names(codes: npt.NDArray[np.intp], weights: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """The number that names each configuration, modulo 2^64, shape (n_candidates,)."""
+    return np.asarray(codes.astype(np.uint64) @ weights, dtype=np.uint64)
 
 
 def _factorized(column: pd.Series[Any]) -> tuple[npt.NDArray[np.intp], tuple[Any, ...]]:

@@ -16,6 +16,8 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from typing import NamedTuple
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +32,9 @@ from optuna_zaps.candidates import choice_key
 
 
 FloatArray = npt.NDArray[np.float64]
+
+_MAX_GRID = 2**12
+"""Most values of a number that are all kept, rather than those of each pool found in it."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +72,7 @@ class Pool:
     ) -> None:
         self.space = dict(space)
         self.settings = settings or PoolSettings()
-        self._axes = [_Axis(distribution) for distribution in self.space.values()]
+        self._axes = [_axis(distribution) for distribution in self.space.values()]
 
     def spread(self, rng: np.random.Generator) -> CandidateSet:
         """Points over the whole space alone, in the order of the sequence."""
@@ -131,55 +136,94 @@ class Pool:
         choices, places = {}, {}
         codes = np.empty((len(seen) + len(drawn), len(self._axes)), dtype=np.intp)
         for column, (name, axis) in enumerate(zip(self.space, self._axes, strict=True)):
-            choices[name], codes[:, column] = axis.coded(values[column], drawn[:, column])
-            if axis.scale is not None:
-                places[name] = axis.scale.places(choices[name]).tolist()
-        _, first = np.unique(codes, axis=0, return_index=True)
-        return CandidateSet(choices, codes[np.sort(first)], places=places)
+            choices[name], codes[:, column], place = axis.coded(values[column], drawn[:, column])
+            if place is not None:
+                places[name] = place
+        return CandidateSet.distinct(choices, codes, places=places)
 
 
-class _Axis:
+class _Coded(NamedTuple):
+    """Choices, the position among them of each value, and their places if they are numbers."""
+
+    choices: tuple[Any, ...]
+    codes: npt.NDArray[np.intp]
+    places: FloatArray | None
+
+
+class _Axis(Protocol):
     """One coordinate of the unit cube and the distribution that it stands for."""
-
-    def __init__(self, distribution: BaseDistribution) -> None:
-        self.scale: _space.Scale | None = None
-        self._whole = isinstance(distribution, IntDistribution)
-        if isinstance(distribution, CategoricalDistribution):
-            self._choices = _space.values_of(distribution)
-            self._positions = {choice_key(c): k for k, c in enumerate(self._choices)}
-            return
-        self.scale = _space.Scale(distribution)
-        # Smaller steps than this would not leave a value of a grid.
-        self._min_step = 1.0 / max(_space.n_values(distribution) - 1, 1)
 
     def points(self, values: Sequence[Any]) -> FloatArray:
         """Coordinates of values, shape (n_values,)."""
-        if self.scale is not None:
-            return self.scale.places(values)
-        positions = np.array([self._positions[choice_key(v)] for v in values], dtype=np.float64)
-        return np.asarray((positions + 0.5) / len(self._choices), dtype=np.float64)
 
     def moved(self, points: FloatArray, steps: FloatArray, elsewhere: FloatArray) -> FloatArray:
-        """Coordinates after a step each; a choice jumps to any other."""
-        if self.scale is None:
-            n = len(self._choices)
-            jump = (1 + np.floor(elsewhere * (n - 1))) / n
-            return np.asarray((points + jump) % 1.0, dtype=np.float64)
+        """Coordinates after a step each, or where they jump to if steps mean nothing."""
+
+    def coded(self, seen: Sequence[Any], drawn: FloatArray) -> _Coded:
+        """Values seen, and after them those of the coordinates drawn."""
+
+
+class _Unordered:
+    """The coordinate of a parameter whose choices have no order."""
+
+    def __init__(self, distribution: CategoricalDistribution) -> None:
+        self._choices = _space.values_of(distribution)
+        self._positions = {choice_key(c): k for k, c in enumerate(self._choices)}
+
+    def points(self, values: Sequence[Any]) -> FloatArray:
+        return np.asarray((self._known(values) + 0.5) / len(self._choices), dtype=np.float64)
+
+    def moved(self, points: FloatArray, steps: FloatArray, elsewhere: FloatArray) -> FloatArray:
+        del steps
+        n = len(self._choices)
+        jump = (1 + np.floor(elsewhere * (n - 1))) / n
+        return np.asarray((points + jump) % 1.0, dtype=np.float64)
+
+    def coded(self, seen: Sequence[Any], drawn: FloatArray) -> _Coded:
+        n = len(self._choices)
+        codes = np.minimum(drawn * n, n - 1).astype(np.intp)
+        return _Coded(self._choices, np.concatenate([self._known(seen), codes]), None)
+
+    def _known(self, values: Sequence[Any]) -> npt.NDArray[np.intp]:
+        return np.array([self._positions[choice_key(v)] for v in values], dtype=np.intp)
+
+
+class _Number:
+    """The coordinate of a number."""
+
+    def __init__(self, distribution: BaseDistribution) -> None:
+        self._scale = _space.Scale(distribution)
+        self._whole = isinstance(distribution, IntDistribution)
+        n_values = _space.n_values(distribution)
+        # Smaller steps than this would not leave a value of a grid.
+        self._min_step = 1.0 / max(n_values - 1, 1)
+        self._grid: tuple[Any, ...] | None = None
+        if n_values <= _MAX_GRID:
+            self._grid = _space.values_of(distribution)
+            self._places = self._scale.places(self._grid)
+            values = np.asarray(self._grid, dtype=np.float64)
+            self._borders = (values[1:] + values[:-1]) / 2
+
+    def points(self, values: Sequence[Any]) -> FloatArray:
+        return self._scale.places(values)
+
+    def moved(self, points: FloatArray, steps: FloatArray, elsewhere: FloatArray) -> FloatArray:
+        del elsewhere
         steps = np.sign(steps) * np.maximum(np.abs(steps), self._min_step)
         # Reflected at the ends: clipped, the ends themselves would fill the pool.
         folded = np.abs(points + steps) % 2.0
         return np.asarray(np.where(folded > 1.0, 2.0 - folded, folded), dtype=np.float64)
 
-    def coded(
-        self, seen: Sequence[Any], drawn: FloatArray
-    ) -> tuple[tuple[Any, ...], npt.NDArray[np.intp]]:
-        """Choices, and the position among them of each value seen and of each coordinate drawn."""
-        if self.scale is None:
-            n = len(self._choices)
-            known = np.array([self._positions[choice_key(v)] for v in seen], dtype=np.intp)
-            codes = np.minimum(drawn * n, n - 1).astype(np.intp)
-            return self._choices, np.concatenate([known, codes])
-        values = np.concatenate([np.asarray(seen, dtype=np.float64), self.scale.values(drawn)])
+    def coded(self, seen: Sequence[Any], drawn: FloatArray) -> _Coded:
+        values = np.concatenate([np.asarray(seen, dtype=np.float64), self._scale.values(drawn)])
+        if self._grid is not None:
+            return _Coded(self._grid, np.searchsorted(self._borders, values), self._places)
         distinct, codes = np.unique(values, return_inverse=True)
         numbers = map(int, distinct.tolist()) if self._whole else distinct.tolist()
-        return tuple(numbers), codes
+        return _Coded(tuple(numbers), codes, self._scale.places(distinct))
+
+
+def _axis(distribution: BaseDistribution) -> _Axis:
+    if isinstance(distribution, CategoricalDistribution):
+        return _Unordered(distribution)
+    return _Number(distribution)

@@ -108,6 +108,27 @@ def test_a_table_over_a_space_beyond_64_bits() -> None:
     assert [candidates.index(candidates.params(i)) for i in range(3)] == [0, 1, 2]
 
 
+def test_configurations_beyond_64_bits_are_told_apart_by_any_parameter() -> None:
+    choices = {f"p{i}": range(10) for i in range(30)}
+    codes = np.vstack([np.zeros(30), np.eye(30), 2 * np.eye(30)]).astype(np.intp)
+    candidates = CandidateSet(choices, codes)
+    assert [candidates.index(candidates.params(i)) for i in range(61)] == list(range(61))
+    assert candidates.index(dict.fromkeys(choices, 1)) is None
+    # Each line holds the first, which is in all of them, and two that differ in one parameter.
+    mean = candidates.neighbourhood_mean(np.arange(61.0)[:, np.newaxis])[:, 0]
+    np.testing.assert_allclose(mean[[0, 1, 31]], [np.arange(1, 61).mean(), 31 / 2, 1 / 2])
+    with pytest.raises(ValueError, match="occurs again"):
+        CandidateSet(choices, codes[[3, 5, 3]])
+
+
+@pytest.mark.parametrize("n_parameters", [2, 30])
+def test_of_equal_configurations_the_first_stays(n_parameters: int) -> None:
+    codes = np.full((5, n_parameters), 7)
+    codes[:, -1] = [4, 1, 4, 9, 1]
+    distinct = CandidateSet.distinct({f"p{i}": range(10) for i in range(n_parameters)}, codes)
+    assert distinct.codes[:, -1].tolist() == [4, 1, 9]
+
+
 def test_a_repeated_configuration_is_named() -> None:
     frame = pd.DataFrame({"a": ["x", "y", "x"], "b": ["u", "u", "u"]})
     with pytest.raises(ValueError, match=r"\{'a': 'x', 'b': 'u'\} occurs again \(1 duplicates"):

@@ -77,6 +77,24 @@ def test_what_was_seen_comes_first_and_keeps_its_encoding() -> None:
     np.testing.assert_allclose(drawn.encoding[:3], first.encoding[[7, 2, 9]], atol=1e-6)
 
 
+def test_a_value_seen_is_one_of_its_grid_however_it_was_rounded() -> None:
+    pool = Pool({"drop": FloatDistribution(0.1, 0.7, step=0.1), "x": FloatDistribution(0, 1)})
+    seen = {"drop": 0.1 + 0.2, "x": 0.5}  # 0.30000000000000004
+    assert pool.draw([seen], [], rng()).params(0) == {"drop": 0.3, "x": 0.5}
+
+
+@pytest.mark.parametrize("n_values", [10, 5_000])
+def test_drawn_values_lie_on_their_grid(n_values: int) -> None:
+    """Of few values all are kept, of many those of a pool found in it."""
+    space = {"n": IntDistribution(10, 10 * n_values, step=10), "x": FloatDistribution(0, 1)}
+    drawn = Pool(space).draw([{"n": 20, "x": 0.25}], [0], rng())
+    values = [drawn.params(i)["n"] for i in range(len(drawn))]
+    assert all(type(value) is int and space["n"]._contains(value) for value in values)
+    assert len(set(values)) == pytest.approx(min(n_values, 1_600), rel=0.2)
+    places = (np.array(values) - 10) / (10 * n_values - 10)
+    np.testing.assert_allclose(drawn.encoding[:, 0], places, rtol=1e-6)
+
+
 def test_half_of_a_pool_fills_the_space_and_half_is_near_the_best() -> None:
     space = {f"x{i}": FloatDistribution(0, 1) for i in range(4)}
     pool = Pool(space, PoolSettings(n_global=256, n_local=256))
