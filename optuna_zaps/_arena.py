@@ -26,30 +26,10 @@ from optuna_zaps.joint import Observations
 from optuna_zaps.pool import Pool
 from optuna_zaps.proxies import ProxyFunction
 from optuna_zaps.proxies import ProxyTable
-from optuna_zaps.surrogates import FeatureLayout
-from optuna_zaps.surrogates import Surrogate
-from optuna_zaps.surrogates import SurrogateFactory
 
 
-class _KeptSurrogates:
-    """A factory whose surrogates remember their fits from one pool to the next.
-
-    Args:
-        factory: Makes the surrogate of a layout and seed that is asked for the first time.
-    """
-
-    def __init__(self, factory: SurrogateFactory) -> None:
-        self._factory = factory
-        self._made: dict[tuple[FeatureLayout, int], Surrogate] = {}
-
-    def __call__(self, layout: FeatureLayout, seed: int) -> Surrogate:
-        if (layout, seed) not in self._made:
-            self._made[layout, seed] = self._factory(layout, seed)
-        return self._made[layout, seed]
-
-
-PoolSearchFactory = Callable[[CandidateSet, ProxyTable | None, SurrogateFactory], JointSearch]
-"""Makes a search over a pool with the settings of a sampler, given a surrogate."""
+PoolSearchFactory = Callable[[CandidateSet, ProxyTable | None], JointSearch]
+"""Makes a search over a pool with the settings of a sampler."""
 
 
 class Arena(Protocol):
@@ -118,7 +98,6 @@ class DrawnArena:
     Args:
         space: Distribution of each parameter.
         make_search: Makes a search over a pool.
-        surrogate: Factory of the model.
         seed: Seed of the pools.
         function: Proxies of a configuration.
     """
@@ -129,7 +108,6 @@ class DrawnArena:
         self,
         space: Mapping[str, BaseDistribution],
         make_search: PoolSearchFactory,
-        surrogate: SurrogateFactory,
         seed: int,
         function: ProxyFunction | None,
     ) -> None:
@@ -137,7 +115,6 @@ class DrawnArena:
         self._drawn = DrawnConfigurations(self._pool.space)
         self.configurations: Configurations = self._drawn
         self._make_search = make_search
-        self._surrogate = _KeptSurrogates(surrogate)
         self._seed = seed
         self._proxies = None if function is None else _RememberedProxies(function)
         self._first = self._search_over(self._pool.spread(stream(seed, "pool")))
@@ -173,7 +150,7 @@ class DrawnArena:
 
     def _search_over(self, candidates: CandidateSet) -> JointSearch:
         proxies = None if self._proxies is None else self._proxies.of(candidates)
-        return self._make_search(candidates, proxies, self._surrogate)
+        return self._make_search(candidates, proxies)
 
 
 class _RememberedProxies:

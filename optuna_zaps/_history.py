@@ -126,7 +126,7 @@ class _Tally:
             labels.append((identity, sign * value, trial.state))
         for name, value in constraints_of(trial).items():
             labels = self._constraints.setdefault(name, [])
-            labels.append((identity, min(-value, 0.0), trial.state))
+            labels.append((identity, -value, trial.state))
 
     def observations(self, index_of: Callable[[Any], int], n_candidates: int) -> Observations:
         """What is known of candidates.
@@ -142,13 +142,16 @@ class _Tally:
         unavailable = np.zeros(n_candidates, dtype=np.bool_)
         unavailable[indices(self.taken)] = True
 
-        def history(labels: list[_Label]) -> History:
+        def history(
+            labels: list[_Label],
+            finite: Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]],
+        ) -> History:
             labelled, means, pending = _merged(labels)
-            return History(indices(labelled), _finite(means), unavailable, pending)
+            return History(indices(labelled), finite(means), unavailable, pending)
 
         return Observations(
-            tuple(history(_comparable(labels)) for labels in self._objectives),
-            tuple(history(self._constraints[name]) for name in sorted(self._constraints)),
+            tuple(history(_comparable(labels), _finite) for labels in self._objectives),
+            tuple(history(self._constraints[name], _signed) for name in sorted(self._constraints)),
         )
 
 
@@ -381,3 +384,8 @@ def _finite(labels: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         return labels
     low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 1.0)
     return np.clip(labels, low, high)
+
+
+def _signed(labels: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Infinite labels of a constraint become huge ones of their sign, which is what counts."""
+    return np.clip(np.where(np.isnan(labels), -np.inf, labels), -_LARGEST, _LARGEST)

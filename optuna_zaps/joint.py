@@ -6,13 +6,17 @@ objective and no constraint it is the search of that objective.
 
 Notations:
     bound: mu + beta sigma of an outcome, shape (n_candidates,): what it may reach.
-    label of a constraint: min(-c, 0) for its value c, which is feasible up to 0; so larger is
-        better here too, and 0 is feasible.
+    label of a constraint: -c for its value c, which is feasible up to 0; so larger is better here
+        too, and 0 is feasible. How far within the limits a configuration lies is not left out: on
+        labels that end at 0 a smooth model is bent at the very border, and what lies on it, as
+        the best often does, is taken to be infeasible.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from dataclasses import replace
+import math
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +27,7 @@ from optuna_zaps.search import History
 from optuna_zaps.search import Prediction
 from optuna_zaps.search import Proposal
 from optuna_zaps.search import ZAPSSearch
+from optuna_zaps.surrogates import SurrogateFactory
 
 
 FloatArray = npt.NDArray[np.float64]
@@ -31,6 +36,10 @@ IntArray = npt.NDArray[np.intp]
 _MARGIN = 0.1
 """How far beyond the worst of the front, in units of its extent, the reference point lies."""
 
+_SPAN = 4.0
+"""Largest label of a constraint that is told from larger ones, in units of a typical violation,
+and largest ratio either way of typical slack to typical violation."""
+
 
 @dataclass(frozen=True)
 class Observations:
@@ -38,8 +47,8 @@ class Observations:
 
     Attributes:
         objectives: History of each objective; of the same candidates in the same order.
-        constraints: History of each constraint, whose labels are at most 0 and 0 where the
-            constraint holds. It may lack candidates.
+        constraints: History of each constraint, whose labels are negative where it is violated.
+            It may lack candidates.
     """
 
     objectives: tuple[History, ...]
@@ -96,7 +105,7 @@ class Observations:
         total = np.zeros(len(self.labelled))
         for history in self.constraints:
             known = dict(zip(history.labelled.tolist(), history.labels.tolist(), strict=True))
-            violation = np.array([-known.get(c, 0.0) for c in self.labelled.tolist()])
+            violation = np.array([max(-known.get(c, 0.0), 0.0) for c in self.labelled.tolist()])
             total += violation / (violation.max(initial=0.0) or 1.0)
         return total
 
@@ -115,11 +124,15 @@ class JointSearch:
     Args:
         search: Search of the first objective, which plans the initial evaluations.
         seed: Draws the scalarisations.
+        of_constraints: Factory of the model of a constraint, by default that of the search.
     """
 
-    def __init__(self, search: ZAPSSearch, seed: int) -> None:
+    def __init__(
+        self, search: ZAPSSearch, seed: int, of_constraints: SurrogateFactory | None = None
+    ) -> None:
         self.first = search
         self._seed = seed
+        self._of_constraints = of_constraints
         self._siblings = {0: search}
 
     def propose(
@@ -145,7 +158,7 @@ class JointSearch:
         score = self._scalarized(observations, predictions, number)
         candidates = free
         limits = [
-            self._search_of(-1 - i).predict(history).acquisition
+            self._search_of(-1 - i).predict(_balanced(history)).acquisition
             for i, history in enumerate(constraints)
             if len(history.labelled) >= MIN_LABELS and history.labels.min() < 0
         ]
@@ -168,7 +181,8 @@ class JointSearch:
     def _search_of(self, outcome: int) -> ZAPSSearch:
         """Objectives count from 0, constraints from -1 downwards."""
         if outcome not in self._siblings:
-            self._siblings[outcome] = self.first.sibling(outcome)
+            surrogate = self._of_constraints if outcome < 0 else None
+            self._siblings[outcome] = self.first.sibling(outcome, surrogate)
         return self._siblings[outcome]
 
     def _scalarized(
@@ -193,6 +207,24 @@ class JointSearch:
         bounds = np.stack([prediction.acquisition for prediction in predictions], axis=1)
         distance = (bounds - worst + _MARGIN * extent) / (extent * direction)
         return np.asarray(distance.min(axis=1), dtype=np.float64)
+
+
+def _balanced(history: History) -> History:
+    """That of a constraint some of which is violated, in units of a typical violation.
+
+    A penalty of any size, or the same number for whatever is feasible, then leaves both sides of
+    the border to be seen, and the border where it is.
+    """
+    labels, feasible = history.labels, history.labels >= 0
+    # Powers of 2, so that labels seldom change that were there before.
+    violation = 2.0 ** round(math.log2(np.median(-labels[~feasible])))
+    scaled = labels / violation
+    if labels.max() > 0:
+        slack = 2.0 ** round(math.log2(np.median(scaled[labels > 0])))
+        scaled[feasible] *= np.clip(slack, 1 / _SPAN, _SPAN) / slack
+    else:
+        scaled[feasible] = 1 / _SPAN
+    return replace(history, labels=np.clip(scaled, -_SPAN, _SPAN))
 
 
 def n_dominating(labels: FloatArray) -> IntArray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
+from dataclasses import replace
 from types import MappingProxyType
 
 from optuna_zaps.acquisition import DecayingExploration
@@ -13,6 +14,8 @@ from optuna_zaps.search import SearchSettings
 from optuna_zaps.search import Shortlist
 from optuna_zaps.selection import ScreeningSettings
 from optuna_zaps.surrogates import AveragedProcesses
+from optuna_zaps.surrogates import FeatureLayout
+from optuna_zaps.surrogates import Surrogate
 from optuna_zaps.surrogates import SurrogateFactory
 from optuna_zaps.surrogates import XGBoostEnsemble
 
@@ -26,12 +29,39 @@ class Profile:
         settings: Hyper-parameters of the search; the paper's by default.
         n_startup: Initial evaluations of the anytime schedule.
         n_startup_alone: The same where there are no proxies, from which a start learns less.
+        of_constraints: Factory of the model of a constraint, by default that of an objective.
     """
 
     surrogate: SurrogateFactory
     settings: SearchSettings = field(default_factory=SearchSettings)
     n_startup: int = 20
     n_startup_alone: int = 20
+    of_constraints: SurrogateFactory | None = None
+
+    def kept(self) -> Profile:
+        """The same with models that remember their fits from one candidate set to the next."""
+        return replace(
+            self,
+            surrogate=_Kept(self.surrogate),
+            of_constraints=self.of_constraints and _Kept(self.of_constraints),
+        )
+
+
+class _Kept:
+    """A factory that makes the surrogate of a layout and seed once.
+
+    Args:
+        factory: Makes the surrogate of a layout and seed that is asked for the first time.
+    """
+
+    def __init__(self, factory: SurrogateFactory) -> None:
+        self._factory = factory
+        self._made: dict[tuple[FeatureLayout, int], Surrogate] = {}
+
+    def __call__(self, layout: FeatureLayout, seed: int) -> Surrogate:
+        if (layout, seed) not in self._made:
+            self._made[layout, seed] = self._factory(layout, seed)
+        return self._made[layout, seed]
 
 
 PROFILES: Mapping[str, Profile] = MappingProxyType(
@@ -49,6 +79,7 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
             ),
             n_startup=14,
             n_startup_alone=10,
+            of_constraints=AveragedProcesses.for_constraint,
         ),
         "xgboost": Profile(XGBoostEnsemble.for_layout),
     }

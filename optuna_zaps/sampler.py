@@ -6,6 +6,7 @@ from collections.abc import Callable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 import time
 from typing import Any
 import warnings
@@ -609,9 +610,8 @@ class ZAPSSampler(BaseSampler):
                 proxies = ProxyTable.from_function(self._function, candidates)
             arena = EnumeratedArena(self._make_search(candidates, proxies))
         else:
-            arena = DrawnArena(
-                space, self._make_search, self._profile.surrogate, self._seed, self._function
-            )
+            make_search = partial(self._make_search, kept=self._profile.kept())
+            arena = DrawnArena(space, make_search, self._seed, self._function)
         self._arenas[names] = dict(space), arena
         return arena
 
@@ -619,12 +619,12 @@ class ZAPSSampler(BaseSampler):
         self,
         candidates: CandidateSet,
         proxies: ProxyTable | None,
-        kept_surrogate: SurrogateFactory | None = None,
+        kept: Profile | None = None,
     ) -> JointSearch:
-        """A search over a space, or, with a surrogate that is kept, over a pool drawn from it."""
-        in_pool = kept_surrogate is not None
+        """A search over a space, or, with a profile of kept models, over a pool drawn from it."""
+        in_pool, profile = kept is not None, kept or self._profile
         with_proxies = proxies is not None and len(proxies.names) > 0
-        schedule, settings, plan = self._schedules[with_proxies], self._profile.settings, None
+        schedule, settings, plan = self._schedules[with_proxies], profile.settings, None
         if isinstance(schedule, AnytimeSchedule) and (in_pool or any(candidates.numeric)):
             # Near a good number lie others as good: a second pick of one fit would be wasted.
             schedule = replace(schedule, growth=0.0)
@@ -637,14 +637,14 @@ class ZAPSSampler(BaseSampler):
         search = ZAPSSearch(
             candidates,
             proxies,
-            surrogate=kept_surrogate or self._profile.surrogate,
+            surrogate=profile.surrogate,
             settings=settings,
             schedule=schedule,
             seed=self._seed,
             initial_proxies=self._initial_proxies,
             plan=plan,
         )
-        return JointSearch(search, self._seed)
+        return JointSearch(search, self._seed, profile.of_constraints)
 
     def _known_search(self, attribute: str) -> ZAPSSearch:
         if self._arena is None:

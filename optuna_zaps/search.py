@@ -466,14 +466,16 @@ class ZAPSSearch:
             self._model, self._model_key = self._fit(labelled, labels, everything=False), key
         return self._model
 
-    def sibling(self, outcome: int) -> ZAPSSearch:
+    def sibling(self, outcome: int, surrogate: SurrogateFactory | None = None) -> ZAPSSearch:
         """A search of another outcome of the same candidates.
 
         Args:
             outcome: Number that tells it from others; what it draws is its own.
+            surrogate: Factory of its model, by default the same.
         """
         self._features  # noqa: B018  # computed once for both
         twin = copy(self)
+        twin._surrogate = surrogate or self._surrogate
         twin._seed = int(stream(self._seed, "outcome", outcome % 2**32).integers(2**63))
         twin._model_key = twin._model = twin._kept = twin._look = None
         return twin
@@ -499,6 +501,8 @@ class ZAPSSearch:
         ranks = [] if self.proxies is None else [self.proxies.ranks]
         if ranks and self.settings.neighbourhood:
             ranks.append(self.candidates.neighbourhood_mean(ranks[0]))
+        if not ranks:
+            return self.candidates.encoding
         parts: list[npt.NDArray[np.floating[Any]]] = [*ranks, self.candidates.encoding]
         # Columns next to each other in memory, since a fit selects columns.
         shape = (len(self.candidates), sum(part.shape[1] for part in parts))

@@ -546,13 +546,21 @@ class AveragedProcesses:
         layout: What the columns of ``X`` are.
         settings: Settings of both; by default those of the class, or without proxies
             :meth:`GaussianProcessSettings.alone`.
+        lifts_failures: Whether labels far below the median are lifted to as far below it as the
+            best lies above: what fails badly is bad, and how badly must not stretch the scale on
+            which the best are told apart.
     """
 
     def __init__(
-        self, layout: FeatureLayout, settings: GaussianProcessSettings | None = None
+        self,
+        layout: FeatureLayout,
+        settings: GaussianProcessSettings | None = None,
+        *,
+        lifts_failures: bool = True,
     ) -> None:
         settings = settings or GaussianProcessSettings.for_layout(layout)
         self._settings = settings
+        self._lifts = lifts_failures
         self._processes = [
             GaussianProcess(
                 Kernel(
@@ -576,17 +584,23 @@ class AveragedProcesses:
         del seed
         return cls(layout)
 
+    @classmethod
+    def for_constraint(cls, layout: FeatureLayout, seed: int) -> AveragedProcesses:
+        """The same for labels of which not the best count, but those near 0."""
+        del seed
+        return cls(layout, lifts_failures=False)
+
     def fit(self, X: Features, y: FloatArray) -> None:
         """Take labelled rows; hyper-parameters are fitted where their number has grown enough."""
         n_hyper = self._settings.n_hyper(len(y))
         hyper = (X[:n_hyper].tobytes(), y[:n_hyper].tobytes())
         if hyper != self._hyper:
-            labels, *_ = _standardized(y[:n_hyper])
+            labels, *_ = self._standardized(y[:n_hyper])
             for process in self._processes:
                 process.fit_hyperparameters(X[:n_hyper], labels)
             self._hyper = hyper
         self._X = X
-        self._labels, self._center, self._scale = _standardized(y)
+        self._labels, self._center, self._scale = self._standardized(y)
 
     def predict(self, X: Features) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation of the mixture, in the unit of the labels."""
@@ -597,22 +611,22 @@ class AveragedProcesses:
         std = np.sqrt((sum(variances) + between) / len(means))
         return self._center + self._scale * mean, self._scale * std
 
+    def _standardized(self, y: FloatArray) -> tuple[FloatArray, float, float]:
+        """Labels of mean 0 and standard deviation 1, with both of before."""
+        y = _lifted(y) if self._lifts else y
+        center, scale = float(y.mean()), float(y.std())
+        if scale <= 1e-12 * max(1.0, abs(center)):
+            scale = 1.0
+        return (y - center) / scale, center, scale
 
-def _standardized(y: FloatArray) -> tuple[FloatArray, float, float]:
-    """Labels of mean 0 and standard deviation 1, with both of before.
 
-    Labels far below the median are lifted to as far below it as the best lies above: what fails
-    badly is bad, and how badly must not stretch the scale on which the best are told apart.
-    """
+def _lifted(y: FloatArray) -> FloatArray:
+    """Labels of which none lies farther below the median than the best above."""
     best = float(y.max())
     reference = float(np.median(y))
     if reference == best and y.min() < best:  # most labels are the best: lift none up to it
         reference = float(y[y < best].max())
-    lifted = np.maximum(y, best - 2 * (best - reference))
-    center, scale = float(lifted.mean()), float(lifted.std())
-    if scale <= 1e-12 * max(1.0, abs(center)):
-        scale = 1.0
-    return (lifted - center) / scale, center, scale
+    return np.maximum(y, best - 2 * (best - reference))
 
 
 def _exponential(scale: Any, rate: Any, a: Rows, b: Rows, part: int) -> Features:

@@ -186,6 +186,23 @@ def test_a_label_that_fails_badly_does_not_blur_the_rest() -> None:
     assert np.corrcoef(mean[40:], Y[40:])[0, 1] > 0.7
 
 
+def test_labels_of_a_constraint_keep_their_sign() -> None:
+    """Few violations beside much slack: lifted as failures are, they would look feasible."""
+    labels = 5.0 + RANKS[:, 0]
+    violated = GRID.encoding[:, 0] * GRID.encoding[:, 3] == 1  # a ninth
+    labels[violated] = -1.0
+    rows = RNG.permutation(len(GRID))[:60]
+    for factory, keeps in (
+        (AveragedProcesses.for_constraint, True),
+        (AveragedProcesses.for_layout, False),
+    ):
+        process = factory(COUNTED_LAYOUT, 0)
+        process.fit(GRID.encoding[rows], labels[rows])
+        mean, _ = process.predict(GRID.encoding)
+        assert bool(np.all(mean[violated] < 0)) is keeps
+        assert np.all(mean[~violated] > 0)
+
+
 def test_where_the_processes_disagree_the_spread_is_larger() -> None:
     # The proxies say nothing of the labels beyond structure; without labels near, both doubt.
     model = AveragedProcesses(LAYOUT)

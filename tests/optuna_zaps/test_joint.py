@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import numpy as np
 import optuna
@@ -10,6 +11,7 @@ import pytest
 
 from optuna_zaps import ZAPSSampler
 from optuna_zaps.joint import Observations
+from optuna_zaps.joint import _balanced
 from optuna_zaps.joint import n_dominating
 from optuna_zaps.joint import pareto_front
 from optuna_zaps.search import History
@@ -36,7 +38,7 @@ def test_dominance_by_hand() -> None:
 def test_feasible_first_then_by_dominance() -> None:
     observed = Observations(
         (history([1.0, 2.0, 3.0, 4.0]), history([1.0, 2.0, 3.0, 4.0])),
-        (history([0.0, 0.0, -5.0, -1.0]),),
+        (history([0.0, 9.0, -5.0, -1.0]),),  # slack makes up for nothing
     )
     np.testing.assert_allclose(observed.violations(), [0, 0, 1, 0.2])
     assert observed.best_first().tolist() == [1, 0, 3, 2]
@@ -66,6 +68,46 @@ def test_the_front_of_two_objectives_is_found(space: dict[str, BaseDistribution]
     # In the unit and direction of each objective.
     assert predicted[0] == pytest.approx(study.trials[-1].values[0], abs=6)
     assert predicted[1] == pytest.approx(study.trials[-1].values[1], abs=6)
+
+
+VIOLATIONS = {
+    "the excess": lambda excess: excess,
+    "the excess, no slack": lambda excess: max(excess, 0.0),
+    "a penalty beyond all scale": lambda excess: 1e20 * excess if excess > 14 else excess,
+    "infinite far away": lambda excess: math.inf if excess > 14 else excess,
+    "a thousandfold": lambda excess: 1e3 * excess if excess > 0 else excess,
+    "yes or no": lambda excess: float(excess > 0),
+}
+
+
+@pytest.mark.parametrize("kind", VIOLATIONS)
+def test_the_best_lies_on_the_border_of_a_constraint(kind: str) -> None:
+    """However far what violates it is told to be."""
+    shares = []
+    for seed in range(3):
+        sampler = ZAPSSampler(
+            search_space=SPACE,
+            seed=seed,
+            constraints_func=lambda t: (VIOLATIONS[kind](sum(t.params.values()) - 20.0),),
+        )
+        study = optuna.create_study(direction="maximize", sampler=sampler)
+        study.optimize(lambda trial: point(trial)[0] + 2.0 * point(trial)[1], n_trials=60)
+        feasible = [sum(t.params.values()) <= 20 for t in study.trials]
+        values = [t.value for t, ok in zip(study.trials, feasible, strict=True) if ok]
+        assert max(values) == 40  # x = 0, y = 20
+        shares.append(np.mean(feasible))
+    assert np.mean(shares) > 0.4  # at random 0.26
+
+
+def test_of_labels_of_a_constraint_the_sign_and_both_sides_stay() -> None:
+    # A violation is typically 2, and 8 the most that counts; slack is typically 64, which is 4 of
+    # the former at most, so that 32 and 64 are 2 and 4 of them.
+    labels = [-2.0, 64.0, -1.0, -1e30, 32.0, 0.0, 1e30]
+    balanced = _balanced(history(labels)).labels
+    np.testing.assert_allclose(balanced, [-1, 4, -0.5, -4, 2, 0, 4])
+    # No slack is known: a quarter of a violation, or the border would be out of reach.
+    balanced = _balanced(history([0.0, -3.0, 0.0, -4.0, -5.0])).labels
+    np.testing.assert_allclose(balanced, [0.25, -0.75, 0.25, -1, -1.25])
 
 
 @pytest.mark.parametrize("by_function", [True, False])
