@@ -147,19 +147,33 @@ def test_growth_with_the_number_of_candidates(benchmark: Any, exponent: int) -> 
     )
 
 
-@pytest.mark.parametrize("n_parameters", [5, 12])
+@pytest.mark.parametrize(
+    ("few", "many"),
+    [([10] * 5, [251] * 5), ([3] * 8 + [2] * 4, [10] * 12)],
+    ids=["5 parameters", "12 parameters"],
+)
+@pytest.mark.parametrize("kind", ["integers", "choices"])
 def test_a_space_of_10_to_the_12_costs_no_more_per_ask_than_one_of_10_to_the_5(
-    benchmark: Any, n_parameters: int
+    benchmark: Any, kind: str, few: list[int], many: list[int]
 ) -> None:
-    space = {f"p{i}": optuna.distributions.IntDistribution(0, 9) for i in range(n_parameters)}
-
-    def objective(trial: optuna.Trial) -> float:
-        return sum(abs(trial.suggest_int(name, 0, 9) - 4) for name in space)
-
-    def study() -> None:
+    def study(sizes: list[int]) -> None:
+        space = {
+            f"p{i}": optuna.distributions.IntDistribution(0, size - 1)
+            if kind == "integers"
+            else optuna.distributions.CategoricalDistribution(range(size))
+            for i, size in enumerate(sizes)
+        }
         sampler = ZAPSSampler(search_space=space, seed=0)
-        optuna.create_study(sampler=sampler).optimize(objective, n_trials=100)
+        optuna.create_study(sampler=sampler).optimize(
+            lambda trial: sum(abs(trial._suggest(name, d) - 4) for name, d in space.items()),
+            n_trials=100,
+        )
 
-    study()
-    benchmark.pedantic(study, rounds=3)
-    print(f"\n10^{n_parameters} configurations, 100 trials: {cpu_seconds(study):.2f} s CPU")
+    study(many)
+    benchmark.pedantic(partial(study, many), rounds=3)
+    of_few, of_many = cpu_seconds(partial(study, few)), cpu_seconds(partial(study, many))
+    benchmark.extra_info["cpu ratio of 10^12 to 10^5"] = of_many / of_few
+    print(
+        f"\n{len(few)} {kind}, 100 trials: 10^12 configurations {of_many:.2f} s CPU, "
+        f"10^5 {of_few:.2f} s"
+    )
