@@ -1,7 +1,7 @@
 """Candidates of a space that cannot be enumerated: drawn, and drawn again as labels arrive.
 
-A pool holds what was evaluated, points spread over the whole space, and points near the best
-configurations known. Its size is bounded, so that a choice from 10^12 configurations, or from a
+A pool holds what was evaluated, points spread over the whole space, and points near configurations
+that are known. Its size is bounded, so that a choice from 10^12 configurations, or from a
 continuum, costs no more than one from a few thousand.
 
 Notations:
@@ -43,8 +43,8 @@ class PoolSettings:
 
     Attributes:
         n_global: Points of a scrambled Sobol sequence over the whole space, a power of 2.
-        n_local: Points near the best ones.
-        n_incumbents: How many of the best have points near them.
+        n_local: Points near known ones, which take turns. Those of the best eight alone would do
+            worse: a pool then holds little of what may turn out to be as good.
         n_labels: Most labels that a fit over a pool takes, so that its time does not grow with
             the cube of their number.
         min_step: Smallest standard deviation of a local step of a number, in units of its range.
@@ -53,7 +53,6 @@ class PoolSettings:
 
     n_global: int = 1024
     n_local: int = 1024
-    n_incumbents: int = 8
     n_labels: int = 256
     min_step: float = 0.005
     max_step: float = 0.3
@@ -89,7 +88,7 @@ class Pool:
         *,
         spread: np.random.Generator | None = None,
     ) -> CandidateSet:
-        """What was seen, in its order, and after it points over the space and near the best.
+        """What was seen, in its order, and after it points over the space and near known ones.
 
         Args:
             seen: Distinct configurations.

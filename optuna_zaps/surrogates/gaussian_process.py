@@ -321,9 +321,10 @@ class Kernel:
         """What has d and c as squared distances, ranks and those of the neighbours, or b."""
         if self._n_kinds:
             encoding = X[:, X.shape[1] - self._layout.n_encoding :]
-            counts = np.zeros((len(X), self._n_kinds), dtype=X.dtype)
+            counts = np.zeros((self._n_kinds, len(X)), dtype=X.dtype)
             for columns, kinds in self._counted:
-                counts[:, kinds] += encoding[:, columns]
+                counts[kinds] += encoding.T[columns]
+            counts = np.ascontiguousarray(counts.T)
             return [counts * X.dtype.type(np.sqrt(0.5 / self._layout.n_parameters))]
         return [
             np.ascontiguousarray(
