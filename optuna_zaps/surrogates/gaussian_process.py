@@ -52,6 +52,9 @@ from optuna_zaps.surrogates._protocol import FeatureLayout
 FloatArray = npt.NDArray[np.float64]
 Features = npt.NDArray[np.floating[Any]]
 
+_WIDE = 64
+"""Columns from which on it pays to multiply only those that are not 0."""
+
 _JITTER = 1e-6  # of the prior variance: labels of a search lie close together
 
 
@@ -387,6 +390,7 @@ class GaussianProcess:
         self.theta = kernel.prior_mean
         self._settings = settings or GaussianProcessSettings()
         self._n_hyper = 0
+        self._factor: _Factor | None = None
         self._posterior: _PoolPosterior | None = None
 
     def fit_hyperparameters(self, X: Features, y: FloatArray) -> None:
@@ -407,7 +411,7 @@ class GaussianProcess:
         )
         self.theta = result.x
         self._n_hyper = len(y)
-        self._posterior = None
+        self._factor = self._posterior = None
 
     def predict(self, X: Features, y: FloatArray, pool: Features) -> tuple[FloatArray, FloatArray]:
         """Posterior of the noiseless label, in the precision of the features.
@@ -420,15 +424,16 @@ class GaussianProcess:
         Returns:
             Mean and variance, each of shape (n_pool,).
         """
+        if self._factor is None:
+            self._factor = _Factor(self.kernel, self.theta, self._settings, self._n_hyper)
         if self._posterior is None or self._posterior.pool is not pool:
-            self._posterior = _PoolPosterior(
-                self.kernel, self.theta, pool, self._settings, self._n_hyper
-            )
-        return self._posterior.given(X, y)
+            self._posterior = _PoolPosterior(self.kernel, self.theta, pool)
+        n_kept = self._factor.take(X)
+        return self._posterior.given(self._factor, n_kept, X, y)
 
 
-class _PoolPosterior:
-    """Posterior over a pool for fixed hyper-parameters.
+class _Factor:
+    """Cholesky factor of the covariance of labelled rows, for fixed hyper-parameters.
 
     Rows enter in blocks whose borders depend on their number alone, and a last, unfinished block
     is redone the next time: sums in another order would differ in the last bits, and with them
@@ -439,67 +444,49 @@ class _PoolPosterior:
         self,
         kernel: Kernel,
         theta: FloatArray,
-        pool: Features,
         settings: GaussianProcessSettings,
         n_hyper: int,
     ) -> None:
-        self.pool = pool
         self._kernel, self._theta = kernel, theta
         self._settings, self._n_hyper = settings, n_hyper
-        self._pool_rows = kernel.rows(theta, pool)
-        self._prior = kernel.variance(theta, self._pool_rows)
         self._noise = kernel.nugget(theta)
         self._n = 0
-        self._rows: Features = np.empty((0, pool.shape[1]), dtype=pool.dtype)
-        self._factor: FloatArray = np.empty((0, 0))
-        self._solved: Features = np.empty((0, len(pool)), dtype=pool.dtype)
-        self._explained: Features = np.zeros(len(pool), dtype=pool.dtype)
+        self._rows: Features = np.empty((0, 0))
+        self.matrix: FloatArray = np.empty((0, 0))
 
-    def given(self, X: Features, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Mean and variance over the pool, given labelled rows."""
-        n = len(y)
+    def take(self, X: Features) -> int:
+        """Extend :attr:`matrix` to these rows; how many rows of finished blocks have stayed."""
+        n = len(X)
         if self._n > n or not np.array_equal(self._rows[: self._n], X[: self._n]):
-            self._n, self._explained = 0, np.zeros_like(self._explained)
-        self._reserve(n)
-        self._rows[:n] = X
-        blocks = [(start, stop, self._extend(start, stop)) for start, stop in self._blocks(n)]
-        weights = solve_triangular(self._factor[:n, :n], y, lower=True, check_finite=False)
-        weights = weights.astype(self.pool.dtype)
-        explained, mean, n_counted = self._explained, np.zeros_like(self._prior), 0
-        for start, stop, rows in blocks:
-            # Of the rows before, which are many, one pass for both covariance and mean.
-            known = self._factor[start:stop, :start].astype(self.pool.dtype)
-            known = np.vstack([known, weights[:start]]) @ self._solved[:start]
-            mean, n_counted = known[-1], start
-            added = self._solve(rows, start, stop, known[:-1])
-            explained = explained + np.einsum("ij,ij->j", added, added)
-            if stop == self._border(start):
-                self._n, self._explained = stop, explained
-        mean = mean + weights[n_counted:] @ self._solved[n_counted:n]
-        variance = np.maximum(self._prior - explained, 1e-10)
-        return mean.astype(np.float64), variance.astype(np.float64)
+            self._n = 0
+        n_kept = self._n
+        if n > len(self.matrix):
+            capacity = max(256, 2 * n)  # takes no memory before it is written
+            self.matrix = _grown(self.matrix, (capacity, capacity))
+        for start, stop in self.blocks(n_kept, n):
+            self._extend(X, start, stop)
+            if stop == self.border(start):
+                self._n = stop
+        self._rows = X
+        return n_kept
 
-    def _border(self, start: int) -> int:
+    def border(self, start: int) -> int:
         """Where a block from ``start`` ends."""
         return self._n_hyper if start < self._n_hyper else self._settings.next_block(start)
 
-    def _blocks(self, n: int) -> Iterator[tuple[int, int]]:
-        """Where the blocks begin and end that ``n`` rows lack."""
-        start = self._n
+    def blocks(self, start: int, n: int) -> Iterator[tuple[int, int]]:
+        """Where the blocks from ``start`` to ``n`` begin and end."""
         while start < n:
-            stop = min(self._border(start), n)
+            stop = min(self.border(start), n)
             yield start, stop
             start = stop
 
-    def _extend(self, start: int, stop: int) -> Rows:
-        """Extend the factor by rows [L21, L22]; the new rows, prepared for the pool."""
-        kernel, theta, factor = self._kernel, self._theta, self._factor
-        rows = self._rows[:stop]
-        new = prepared = kernel.rows(theta, rows[start:])
-        if kernel.has_numbers:
-            # Of near-equal numbers the covariance is all but singular in single precision.
-            rows = rows.astype(np.float64)
-            new = kernel.rows(theta, rows[start:])
+    def _extend(self, X: Features, start: int, stop: int) -> None:
+        """Extend the factor by rows [L21, L22]."""
+        kernel, theta, factor = self._kernel, self._theta, self.matrix
+        # Of near-equal numbers the covariance is all but singular in single precision.
+        rows = X[:stop].astype(np.float64) if kernel.has_numbers else X[:stop]
+        new = kernel.rows(theta, rows[start:])
         square = kernel.between(theta, new, new).astype(np.float64)
         square.flat[:: stop - start + 1] += self._noise
         if start:
@@ -509,33 +496,70 @@ class _PoolPosterior:
             factor[start:stop, :start] = left.T
             square -= left.T @ left
         factor[start:stop, start:stop] = cholesky(square, lower=True, check_finite=False)
-        return prepared
 
-    def _solve(self, rows: Rows, start: int, stop: int, known: Features) -> Features:
-        """Extend L^-1 K(., pool) by new rows, and return them.
+
+class _PoolPosterior:
+    """Posterior over a pool, kept up to date as the factor of the labelled rows grows."""
+
+    def __init__(self, kernel: Kernel, theta: FloatArray, pool: Features) -> None:
+        self.pool = pool
+        self._kernel, self._theta = kernel, theta
+        self._pool_rows = kernel.rows(theta, pool)
+        self._prior = kernel.variance(theta, self._pool_rows)
+        self._n = 0
+        self._solved: Features = np.empty((0, len(pool)), dtype=pool.dtype)
+        self._explained: Features = np.zeros(len(pool), dtype=pool.dtype)
+
+    def given(
+        self, factor: _Factor, n_kept: int, X: Features, y: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance over the pool, given labelled rows.
 
         Args:
-            rows: The new rows.
-            start: Number of those before.
-            stop: Number of all.
+            factor: Factor of the rows.
+            n_kept: How many of them are those of the last call.
+            X: The rows.
+            y: Their labels.
+        """
+        n = len(y)
+        if self._n > n_kept:
+            self._n, self._explained = 0, np.zeros_like(self._explained)
+        if n > len(self._solved):
+            self._solved = _grown(self._solved, (max(256, 2 * n), self._solved.shape[1]))
+        weights = solve_triangular(factor.matrix[:n, :n], y, lower=True, check_finite=False)
+        weights = weights.astype(self.pool.dtype)
+        explained, mean, n_counted = self._explained, np.zeros_like(self._prior), 0
+        for start, stop in factor.blocks(self._n, n):
+            # Of the rows before, which are many, one pass for both covariance and mean.
+            known = factor.matrix[start:stop, :start].astype(self.pool.dtype)
+            known = np.vstack([known, weights[:start]]) @ self._solved[:start]
+            mean, n_counted = known[-1], start
+            rows = self._kernel.rows(self._theta, X[start:stop])
+            corner = factor.matrix[start:stop, start:stop]
+            added = self._solved[start:stop]
+            added[:] = self._solve(rows, corner, known[:-1])
+            explained = explained + np.einsum("ij,ij->j", added, added)
+            if stop == factor.border(start):
+                self._n, self._explained = stop, explained
+        mean = mean + weights[n_counted:] @ self._solved[n_counted:n]
+        variance = np.maximum(self._prior - explained, 1e-10)
+        return mean.astype(np.float64), variance.astype(np.float64)
+
+    def _solve(self, rows: Rows, corner: FloatArray, known: Features) -> Features:
+        """The new rows of L^-1 K(., pool).
+
+        Args:
+            rows: New labelled rows.
+            corner: L22, shape (n_new, n_new).
             known: L21 L^-1 K(., pool), shape (n_new, n_pool).
         """
         solved = self._kernel.between(self._theta, rows, self._pool_rows)
         solved -= known
         # Transposed, rows that are next to each other in memory are columns, as BLAS wants them.
         (trsm,) = get_blas_funcs(("trsm",), (solved,))
-        corner = np.asfortranarray(self._factor[start:stop, start:stop], dtype=solved.dtype)
-        added = self._solved[start:stop]
-        added[:] = trsm(1.0, corner, solved.T, side=1, lower=1, trans_a=1, overwrite_b=1).T
+        corner = np.asfortranarray(corner, dtype=solved.dtype)
+        added: Features = trsm(1.0, corner, solved.T, side=1, lower=1, trans_a=1, overwrite_b=1).T
         return added
-
-    def _reserve(self, n: int) -> None:
-        if n <= len(self._rows):
-            return
-        capacity = max(256, 2 * n)  # takes no memory before it is written
-        self._rows = _grown(self._rows, (capacity, self._rows.shape[1]))
-        self._solved = _grown(self._solved, (capacity, self._solved.shape[1]))
-        self._factor = _grown(self._factor, (capacity, capacity))
 
 
 class AveragedProcesses:
@@ -632,9 +656,13 @@ def _lifted(y: FloatArray) -> FloatArray:
 
 def _exponential(scale: Any, rate: Any, a: Rows, b: Rows, part: int) -> Features:
     """The scale times exp(rate x squared distance) of every pair of rows."""
-    left = rate * a.left[part]
+    left, right = rate * a.left[part], b.right[part]
     left[:, -2] += np.log(scale)  # meets a one on the other side
-    exponent: Features = left @ b.right[part]
+    if left.shape[1] > _WIDE:
+        # Of many choices few rows have few: the others' columns add nothing.
+        used = np.flatnonzero(left.any(axis=0))
+        left, right = left[:, used], right[used]
+    exponent: Features = left @ right
     np.exp(exponent, out=exponent)
     return exponent
 
