@@ -213,9 +213,9 @@ class Kernel:
         if a.parts[0].shape[1] or not a.parts[1].shape[1]:
             covariance = _exponential(value[1], -one, a, b, 0)
             if a.parts[1].shape[1]:
-                covariance *= _matern(_squared_distances(a, b, 1))[0]
+                covariance *= _matern(_squared_distances(a, b, 1))
         else:
-            covariance = value[1] * _matern(_squared_distances(a, b, 1))[0]
+            covariance = value[1] * _matern(_squared_distances(a, b, 1))
         if self.with_proxies:
             covariance += (12 * further[0] * a.parts[2]) @ b.transposed[2]
         pairs = further[self.with_proxies :].reshape(-1, 2)
@@ -256,9 +256,9 @@ class Kernel:
         structure = value[1] * np.exp(-np.tensordot(weights, distances.unequal, 1))
         steepness: FloatArray | None = None
         if len(distances.apart):
-            matern, slope = _matern(np.tensordot(weights, distances.apart, 1))
-            steepness = structure * slope
-            structure = structure * matern
+            apart = np.tensordot(weights, distances.apart, 1)
+            steepness = structure * _matern_slope(apart)
+            structure = structure * _matern(apart)
         covariance = structure.copy()
         derivatives = []
         if distances.linear is not None:
@@ -673,11 +673,24 @@ def _squared_distances(a: Rows, b: Rows, part: int) -> Features:
     return np.maximum(squared, 0, out=squared)
 
 
-def _matern(squared: Any) -> tuple[Any, Any]:
-    """Matern 5/2 of a squared distance, and its derivative by the squared distance."""
+def _matern(squared: Any) -> Any:
+    """Matern 5/2 of a squared distance."""
+    root, decay = _decay(squared)
+    value = 1 + root
+    value += 5 / 3 * squared
+    value *= decay
+    return value
+
+
+def _matern_slope(squared: Any) -> Any:
+    """Its derivative by the squared distance."""
+    root, decay = _decay(squared)
+    return -5 / 6 * (1 + root) * decay
+
+
+def _decay(squared: Any) -> tuple[Any, Any]:
     root = np.sqrt(5 * squared)
-    decay = np.exp(-root)
-    return (1 + root + 5 / 3 * squared) * decay, -5 / 6 * (1 + root) * decay
+    return root, np.exp(-root)
 
 
 def _grown(array: Any, shape: tuple[int, int]) -> Any:
