@@ -9,7 +9,7 @@ from __future__ import annotations
 from optuna_zaps.surrogates._protocol import FeatureLayout
 from optuna_zaps.surrogates._protocol import Surrogate
 from optuna_zaps.surrogates._protocol import SurrogateFactory
-from optuna_zaps.surrogates.gaussian_process import AveragedProcesses
+from optuna_zaps.surrogates.averaged_processes import AveragedProcesses
 from optuna_zaps.surrogates.gaussian_process import GaussianProcessSettings
 from optuna_zaps.surrogates.xgboost_ensemble import XGBoostEnsemble
 from optuna_zaps.surrogates.xgboost_ensemble import XGBoostSettings

@@ -18,8 +18,8 @@ from optuna_zaps.candidates import CandidateSet
 from optuna_zaps.surrogates import AveragedProcesses
 from optuna_zaps.surrogates import FeatureLayout
 from optuna_zaps.surrogates import GaussianProcessSettings
+from optuna_zaps.surrogates._kernel import Kernel
 from optuna_zaps.surrogates.gaussian_process import GaussianProcess
-from optuna_zaps.surrogates.gaussian_process import Kernel
 
 
 N_PROXIES, N_PARAMETERS = 3, 4
