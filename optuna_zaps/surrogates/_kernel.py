@@ -108,6 +108,14 @@ class Kernel:
             (mean - 6.0, mean + 6.0) for mean in self.prior_mean[1:]
         ]
 
+    def precise(self, X: Features) -> Features:
+        """Rows in the precision that their covariance needs.
+
+        That of near-equal numbers is all but singular, and predictions near an optimum differ in
+        digits that single precision does not have.
+        """
+        return X.astype(np.float64) if self.has_numbers else X
+
     def rows(self, theta: FloatArray, X: Features) -> Rows:
         """Rows prepared for covariances under theta, in the precision of ``X``."""
         weights = np.exp(0.5 * theta[2 : 2 + self._n_weights])
