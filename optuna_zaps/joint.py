@@ -36,9 +36,9 @@ IntArray = npt.NDArray[np.intp]
 _MARGIN = 0.1
 """How far beyond the worst of the front, in units of its extent, the reference point lies."""
 
-_SPAN = 4.0
+_SPAN = 2
 """Largest label of a constraint that is told from larger ones, in units of a typical violation,
-and largest ratio either way of typical slack to typical violation."""
+and largest ratio either way of typical slack to typical violation; in powers of 2."""
 
 
 @dataclass(frozen=True)
@@ -215,16 +215,22 @@ def _balanced(history: History) -> History:
     A penalty of any size, or the same number for whatever is feasible, then leaves both sides of
     the border to be seen, and the border where it is.
     """
-    labels, feasible = history.labels, history.labels >= 0
-    # Powers of 2, so that labels seldom change that were there before.
-    violation = 2.0 ** round(math.log2(np.median(-labels[~feasible])))
-    scaled = labels / violation
-    if labels.max() > 0:
-        slack = 2.0 ** round(math.log2(np.median(scaled[labels > 0])))
-        scaled[feasible] *= np.clip(slack, 1 / _SPAN, _SPAN) / slack
-    else:
-        scaled[feasible] = 1 / _SPAN
-    return replace(history, labels=np.clip(scaled, -_SPAN, _SPAN))
+    labels = history.labels
+    balanced = np.full_like(labels, 2.0**-_SPAN)
+    violated, slack = labels < 0, labels > 0
+    unit = _exponent(-labels[violated])
+    with np.errstate(over="ignore"):
+        balanced[violated] = np.ldexp(labels[violated], -unit)
+        if slack.any():
+            typical = _exponent(labels[slack])
+            ratio = min(max(typical - unit, -_SPAN), _SPAN)
+            balanced[~violated] = np.ldexp(labels[~violated], ratio - typical)
+    return replace(history, labels=np.clip(balanced, -(2.0**_SPAN), 2.0**_SPAN))
+
+
+def _exponent(values: FloatArray) -> int:
+    """That of the power of 2 next to the median, which seldom changes as values arrive."""
+    return round(math.log2(np.median(values)))
 
 
 def n_dominating(labels: FloatArray) -> IntArray:

@@ -108,6 +108,10 @@ def test_of_labels_of_a_constraint_the_sign_and_both_sides_stay() -> None:
     # No slack is known: a quarter of a violation, or the border would be out of reach.
     balanced = _balanced(history([0.0, -3.0, 0.0, -4.0, -5.0])).labels
     np.testing.assert_allclose(balanced, [0.25, -0.75, 0.25, -1, -1.25])
+    # Neither the largest numbers nor the smallest break it.
+    balanced = _balanced(history([-5e-324, 1e30, 5e-324, -1e30, -1e-310])).labels
+    assert (balanced >= 0).tolist() == [False, True, True, False, False]
+    assert np.isfinite(balanced).all()
 
 
 @pytest.mark.parametrize("by_function", [True, False])
