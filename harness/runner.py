@@ -283,7 +283,8 @@ def _ranking_quality(sampler: BaseSampler, study: optuna.Study, problem: Problem
 
 
 def _run_and_save(cell: Cell, store: Store) -> Outcome:
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    # What a sampler remarks on a problem it remarks in every study: that would bury the table.
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
     try:
         with threadpool_limits(limits=1):  # With one job there is no process of its own to limit.
             store.save(run_cell(cell))
