@@ -40,6 +40,9 @@ _SPAN = 2
 """Largest label of a constraint that is told from larger ones, in units of a typical violation,
 and largest ratio either way of typical slack to typical violation; in powers of 2."""
 
+_N_TYPICAL = 32
+"""How many of the oldest violations say what is typical of them, and of the slacks likewise."""
+
 
 @dataclass(frozen=True)
 class Observations:
@@ -157,13 +160,15 @@ class JointSearch:
         predictions = [self._search_of(i).predict(history) for i, history in enumerate(objectives)]
         score = self._scalarized(observations, predictions, number)
         candidates = free
-        limits = [
-            self._search_of(-1 - i).predict(_balanced(history)).acquisition
+        models = [
+            self._search_of(-1 - i).predict(_balanced(history))
             for i, history in enumerate(constraints)
             if len(history.labelled) >= MIN_LABELS and history.labels.min() < 0
         ]
-        if limits:
-            # Optimistic, as in Xu et al. (2023): what may be feasible competes.
+        if models:
+            # Optimistic, as in Xu et al. (2023): what may be feasible competes. Only every other
+            # time, since the best that may be lies just beyond the border again and again.
+            limits = [model.mean if number % 2 else model.acquisition for model in models]
             violation = np.sum([np.minimum(limit, 0.0) for limit in limits], axis=0)
             candidates = free & (violation >= 0)
             if not candidates.any():
@@ -229,8 +234,11 @@ def _balanced(history: History) -> History:
 
 
 def _exponent(values: FloatArray) -> int:
-    """That of the power of 2 next to the median, which seldom changes as values arrive."""
-    return round(math.log2(np.median(values)))
+    """That of the power of 2 next to the median of the oldest values, which soon stays.
+
+    Later ones gather at the border, as the search does: in units of theirs it would be a cliff.
+    """
+    return round(math.log2(np.median(values[:_N_TYPICAL])))
 
 
 def n_dominating(labels: FloatArray) -> IntArray:
