@@ -116,7 +116,7 @@ class Scale:
             np.array([distribution.low, distribution.high], dtype=np.float64)
         )
 
-    def places(self, values: Sequence[float] | npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def places(self, values: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Place of each value, 0 for the lowest and 1 for the highest."""
         transformed = self._transformed(np.asarray(values, dtype=np.float64))
         return np.asarray(

@@ -53,7 +53,7 @@ class CandidateSet:
         choices: Mapping[str, Sequence[Any]],
         codes: npt.NDArray[np.integer[Any]],
         *,
-        places: Mapping[str, Sequence[float] | npt.NDArray[np.float64]] | None = None,
+        places: Mapping[str, npt.ArrayLike] | None = None,
     ) -> None:
         self.choices = {name: tuple(values) for name, values in choices.items()}
         self.codes = np.ascontiguousarray(codes, dtype=np.intp)
@@ -79,7 +79,7 @@ class CandidateSet:
         cls,
         choices: Mapping[str, Sequence[Any]],
         *,
-        places: Mapping[str, Sequence[float] | npt.NDArray[np.float64]] | None = None,
+        places: Mapping[str, npt.ArrayLike] | None = None,
     ) -> CandidateSet:
         """All combinations of the choices, the last parameter varying fastest."""
         sizes = [len(values) for values in choices.values()]
@@ -92,7 +92,7 @@ class CandidateSet:
         choices: Mapping[str, Sequence[Any]],
         codes: npt.NDArray[np.intp],
         *,
-        places: Mapping[str, Sequence[float] | npt.NDArray[np.float64]] | None = None,
+        places: Mapping[str, npt.ArrayLike] | None = None,
     ) -> CandidateSet:
         """Configurations without those that equal an earlier one, in their order."""
         weights = _weights([len(values) for values in choices.values()])
@@ -105,7 +105,7 @@ class CandidateSet:
         frame: pd.DataFrame,
         choices: Mapping[str, Sequence[Any]] | None = None,
         *,
-        places: Mapping[str, Sequence[float] | npt.NDArray[np.float64]] | None = None,
+        places: Mapping[str, npt.ArrayLike] | None = None,
     ) -> CandidateSet:
         """One candidate for each row of a frame whose columns are the parameters.
 

@@ -1,8 +1,8 @@
 """Several objectives, and constraints, over one candidate set.
 
 Each outcome of a trial has a search of its own, whose predictions are put together: candidates
-that may be feasible compete by a random scalarisation of what the objectives may reach. With one
-objective and no constraint it is the search of that objective.
+that are feasible, every other time those that may be, compete by a random scalarisation of what
+the objectives may reach. With one objective and no constraint it is the search of that objective.
 
 Notations:
     bound: mu + beta sigma of an outcome, shape (n_candidates,): what it may reach.

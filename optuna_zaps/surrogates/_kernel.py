@@ -136,9 +136,9 @@ class Kernel:
         if a.parts[0].shape[1] or not a.parts[1].shape[1]:
             covariance = _exponential(value[1], -one, a, b, 0)
             if a.parts[1].shape[1]:
-                covariance *= _matern(_squared_distances(a, b, 1))
+                covariance *= _matern_between(a, b, 1)
         else:
-            covariance = value[1] * _matern(_squared_distances(a, b, 1))
+            covariance = value[1] * _matern_between(a, b, 1)
         if self.with_proxies:
             covariance += (12 * further[0] * a.parts[2]) @ b.transposed[2]
         pairs = further[self.with_proxies :].reshape(-1, 2)
@@ -180,8 +180,9 @@ class Kernel:
         steepness: FloatArray | None = None
         if len(distances.apart):
             apart = np.tensordot(weights, distances.apart, 1)
-            steepness = structure * _matern_slope(apart)
-            structure = structure * _matern(apart)
+            root, decay = _decay(apart)
+            steepness = structure * _matern_slope(root, decay)
+            structure = structure * _matern(apart, root, decay)
         covariance = structure.copy()
         derivatives = []
         if distances.linear is not None:
@@ -310,27 +311,27 @@ def _exponential(scale: Any, rate: Any, a: Rows, b: Rows, part: int) -> Features
     return exponent
 
 
-def _squared_distances(a: Rows, b: Rows, part: int) -> Features:
-    """Squared distance of every pair of rows, not negative."""
+def _matern_between(a: Rows, b: Rows, part: int) -> Features:
+    """Matern 5/2 of every pair of rows."""
     squared: Features = a.left[part] @ b.right[part]
-    return np.maximum(squared, 0, out=squared)
+    np.maximum(squared, 0, out=squared)
+    value: Features = _matern(squared, *_decay(squared))
+    return value
 
 
-def _matern(squared: Any) -> Any:
-    """Matern 5/2 of a squared distance."""
-    root, decay = _decay(squared)
+def _decay(squared: Any) -> tuple[Any, Any]:
+    """What Matern 5/2 of a squared distance and its derivative have in common."""
+    root = np.sqrt(5 * squared)
+    return root, np.exp(-root)
+
+
+def _matern(squared: Any, root: Any, decay: Any) -> Any:
     value = 1 + root
     value += 5 / 3 * squared
     value *= decay
     return value
 
 
-def _matern_slope(squared: Any) -> Any:
+def _matern_slope(root: Any, decay: Any) -> Any:
     """Its derivative by the squared distance."""
-    root, decay = _decay(squared)
     return -5 / 6 * (1 + root) * decay
-
-
-def _decay(squared: Any) -> tuple[Any, Any]:
-    root = np.sqrt(5 * squared)
-    return root, np.exp(-root)
