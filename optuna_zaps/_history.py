@@ -21,6 +21,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 from optuna.distributions import BaseDistribution
+from optuna.distributions import FloatDistribution
 from optuna.samplers import BaseSampler
 from optuna.samplers import PartialFixedSampler
 from optuna.study import Study
@@ -30,6 +31,7 @@ from optuna.trial import TrialState
 
 from optuna_zaps._process import FinishedPrefix
 from optuna_zaps._process import PerStudy
+from optuna_zaps._space import Scale
 from optuna_zaps._space import offers
 from optuna_zaps.candidates import CandidateSet
 from optuna_zaps.candidates import choice_key
@@ -81,14 +83,23 @@ class DrawnConfigurations:
     def __init__(self, space: Mapping[str, BaseDistribution]) -> None:
         self.names = tuple(space)
         self._space = space
+        # What is added up to a value of a grid is that value, 0.1 + 0.2 for one.
+        self._grids = {
+            name: Scale(distribution)
+            for name, distribution in space.items()
+            if isinstance(distribution, FloatDistribution) and distribution.step is not None
+        }
         self._params: dict[Identity, dict[str, Any]] = {}
 
     def index(self, params: Mapping[str, Any]) -> Identity | None:
         """As in :class:`Configurations`."""
         if not all(name in params and offers(d, params[name]) for name, d in self._space.items()):
             return None
-        identity = tuple(choice_key(params[name]) for name in self.names)
-        self._params.setdefault(identity, {name: params[name] for name in self.names})
+        values = {name: params[name] for name in self.names}
+        for name, scale in self._grids.items():
+            values[name] = scale.nearest(values[name])
+        identity = tuple(map(choice_key, values.values()))
+        self._params.setdefault(identity, values)
         return identity
 
     def params(self, identity: Identity) -> dict[str, Any]:

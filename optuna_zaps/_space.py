@@ -139,6 +139,10 @@ class Scale:
             values = np.array([float(start + width * int(k)) for k in steps.tolist()])[position]
         return np.asarray(np.clip(values, low, high), dtype=np.float64)
 
+    def nearest(self, value: float) -> float:
+        """The value of the distribution nearest to a number."""
+        return float(self.values(self.places([value]))[0])
+
     def _transformed(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         return np.asarray(np.log(values)) if self._distribution.log else values
 

@@ -190,6 +190,20 @@ def test_proxies_of_a_space_that_cannot_be_enumerated() -> None:
     assert study.best_value >= 60
 
 
+def test_a_configuration_told_in_two_roundings_is_one_and_shifts_no_value() -> None:
+    """Both are 0.3 to Optuna; the values of later trials once went to their neighbours' rows."""
+    space = {f"x{i}": FloatDistribution(0.0, 1.0, step=0.1) for i in range(7)}
+    study = optuna.create_study(sampler=ZAPSSampler(search_space=space, seed=0))
+    told = [0.3, 0.1 + 0.2, 0.0, 0.7, 1.0, 0.5]
+    for value in told:
+        params = dict.fromkeys(space, value)
+        study.add_trial(optuna.create_trial(params=params, distributions=space, value=value))
+    ranking = study.sampler.rank(study, n=4096)
+    means = ranking.set_index(list(space))["mean"]
+    predicted = [means[tuple(dict.fromkeys(space, value).values())] for value in told[2:]]
+    assert predicted == pytest.approx(told[2:], abs=0.1)
+
+
 def test_a_resumed_study_goes_on_as_the_one_that_ran() -> None:
     def make() -> ZAPSSampler:
         return ZAPSSampler(seed=3)
