@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from collections.abc import Sequence
+import contextlib
 from decimal import Decimal
 import math
 from typing import Any
@@ -85,6 +86,9 @@ def served(name: str, value: Any, distribution: BaseDistribution) -> Any:
         ValueError: If the distribution does not offer the value.
     """
     if isinstance(distribution, CategoricalDistribution):
+        # Most are found so, in far less time.
+        with contextlib.suppress(ValueError):
+            return distribution.choices[distribution.choices.index(value)]
         for choice in distribution.choices:
             if choice_key(choice) == choice_key(value):
                 return choice

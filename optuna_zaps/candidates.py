@@ -31,6 +31,28 @@ class _NaN:
     """Stands for NaN among choices; a class, so that it stays one object in a pickle."""
 
 
+class Choices(tuple[Any, ...]):
+    """The possible values of a parameter.
+
+    Their keys and positions are found once for all candidate sets that share them.
+    """
+
+    @cached_property
+    def keys(self) -> tuple[Hashable, ...]:
+        """:func:`choice_key` of each."""
+        return tuple(map(choice_key, self))
+
+    @cached_property
+    def offer(self) -> frozenset[Hashable]:
+        """The keys in no order."""
+        return frozenset(self.keys)
+
+    @cached_property
+    def positions(self) -> dict[Hashable, int]:
+        """Position of each by its key."""
+        return {key: position for position, key in enumerate(self.keys)}
+
+
 class CandidateSet:
     """Configurations by index, and the way back from parameters to the index.
 
@@ -43,6 +65,8 @@ class CandidateSet:
             For each parameter whose choices are numbers the place of each of them in [0, 1], on
             the scale on which differences matter: its one numeric feature. The other parameters
             are encoded one-hot.
+        drop_repeated:
+            Whether a configuration that equals an earlier one is left out, rather than an error.
 
     Raises:
         ValueError: If two candidates are the same configuration, or there is none.
@@ -54,8 +78,12 @@ class CandidateSet:
         codes: npt.NDArray[np.integer[Any]],
         *,
         places: Mapping[str, npt.ArrayLike] | None = None,
+        drop_repeated: bool = False,
     ) -> None:
-        self.choices = {name: tuple(values) for name, values in choices.items()}
+        self.choices = {
+            name: values if isinstance(values, Choices) else Choices(values)
+            for name, values in choices.items()
+        }
         self.codes = np.ascontiguousarray(codes, dtype=np.intp)
         self.places = {
             name: np.asarray(values, dtype=np.float64) for name, values in (places or {}).items()
@@ -66,11 +94,13 @@ class CandidateSet:
             raise ValueError("There must be at least one candidate, but got none.")
         self._weights = _weights([len(values) for values in self.choices.values()])
         self._names = _names(self.codes, self._weights)
-        n_repeated = len(self.codes) - len(np.unique(self._names))
-        if n_repeated:
-            first = self.params(self._first_duplicate())
+        if drop_repeated:
+            first = np.sort(np.unique(self._names, return_index=True)[1])
+            self.codes, self._names = self.codes[first], self._names[first]
+        elif n_repeated := len(self.codes) - len(np.unique(self._names)):
+            repeated = self.params(self._first_duplicate())
             raise ValueError(
-                f"Every configuration must occur once, but {first} occurs again "
+                f"Every configuration must occur once, but {repeated} occurs again "
                 f"({n_repeated} duplicates in all)."
             )
 
@@ -85,19 +115,6 @@ class CandidateSet:
         sizes = [len(values) for values in choices.values()]
         codes = np.indices(sizes, dtype=np.intp).reshape(len(sizes), -1).T
         return cls(choices, codes, places=places)
-
-    @classmethod
-    def distinct(
-        cls,
-        choices: Mapping[str, Sequence[Any]],
-        codes: npt.NDArray[np.intp],
-        *,
-        places: Mapping[str, npt.ArrayLike] | None = None,
-    ) -> CandidateSet:
-        """Configurations without those that equal an earlier one, in their order."""
-        weights = _weights([len(values) for values in choices.values()])
-        _, first = np.unique(_names(codes, weights), return_index=True)
-        return cls(choices, codes[np.sort(first)], places=places)
 
     @classmethod
     def from_frame(
@@ -127,7 +144,7 @@ class CandidateSet:
         if choices is None:
             return cls(occurring, codes, places=places)
         for column, (name, values) in enumerate(choices.items()):
-            positions = {choice_key(value): position for position, value in enumerate(values)}
+            positions = Choices(values).positions
             translation = []
             for code, value in enumerate(occurring[name]):
                 position = positions.get(choice_key(value))
@@ -150,13 +167,6 @@ class CandidateSet:
         return tuple(self.choices)
 
     # A pool of candidates lives for one trial, which seldom looks anything up in it.
-    @cached_property
-    def _positions(self) -> dict[str, dict[Any, int]]:
-        return {
-            name: {choice_key(value): position for position, value in enumerate(values)}
-            for name, values in self.choices.items()
-        }
-
     @cached_property
     def _index(self) -> dict[int, int]:
         """Row by the number that names the configuration."""
@@ -203,22 +213,20 @@ class CandidateSet:
         cell share operations. -1 where no other parameter offers the same, and for numbers.
         """
         # Numbers are left out first: drawn from a range, they are thousands of choices.
-        keys = {
-            name: tuple(map(choice_key, values))
-            for name, values in self.choices.items()
-            if name not in self.places
-        }
-        offers = {name: frozenset(choices) for name, choices in keys.items()}
-        n_offering = Counter(offers.values())
-        numbers: dict[tuple[frozenset[Hashable], Hashable], int] = {}
+        unordered = {n: choices for n, choices in self.choices.items() if n not in self.places}
+        n_offering = Counter(choices.offer for choices in unordered.values())
+        numbers: dict[frozenset[Hashable], dict[Hashable, int]] = {}
         kinds: list[int] = []
-        for name, width in zip(self.choices, self.widths, strict=True):
-            if name in self.places or n_offering[offers[name]] == 1:
-                kinds += [-1] * width
+        for name, choices in self.choices.items():
+            if name not in unordered:
+                kinds.append(-1)
+            elif n_offering[choices.offer] == 1:
+                kinds += [-1] * len(choices)
             else:
-                kinds += [
-                    numbers.setdefault((offers[name], key), len(numbers)) for key in keys[name]
-                ]
+                if choices.offer not in numbers:
+                    start = sum(map(len, numbers.values()))
+                    numbers[choices.offer] = {k: start + i for i, k in enumerate(choices.keys)}
+                kinds += map(numbers[choices.offer].__getitem__, choices.keys)
         return tuple(kinds)
 
     def neighbourhood_mean(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -289,7 +297,7 @@ class CandidateSet:
         )
 
     def _position(self, name: str, value: Any) -> int | None:
-        position = self._positions[name].get(choice_key(value))
+        position = self.choices[name].positions.get(choice_key(value))
         if position is None and name in self.places and isinstance(value, int | float):
             # A float on a grid reaches us rounded in more than one way: low + k * step.
             grid = np.asarray(self.choices[name], dtype=np.float64)

@@ -28,10 +28,14 @@ from scipy.stats import qmc
 
 from optuna_zaps import _space
 from optuna_zaps.candidates import CandidateSet
+from optuna_zaps.candidates import Choices
 from optuna_zaps.candidates import choice_key
 
 
 FloatArray = npt.NDArray[np.float64]
+
+_Known = npt.NDArray[Any]
+"""Values of a parameter: positions among choices without order, or the numbers themselves."""
 
 _MAX_GRID = 2**12
 """Most values of a number that are all kept, rather than those of each pool found in it."""
@@ -75,9 +79,7 @@ class Pool:
 
     def spread(self, rng: np.random.Generator) -> CandidateSet:
         """Points over the whole space alone, in the order of the sequence."""
-        return self._candidates(
-            np.empty((0, len(self._axes))), [[] for _ in self._axes], self._sobol(rng)
-        )
+        return self._candidates([axis.known([]) for axis in self._axes], self._sobol(rng))
 
     def draw(
         self,
@@ -97,15 +99,16 @@ class Pool:
             fixed: Values that every drawn point has.
             spread: Draws the points over the space, in the place of ``rng``.
         """
-        values = [[params[name] for params in seen] for name in self.space]
-        points = np.empty((len(seen), len(self._axes)))
+        axes = dict(zip(self.space, self._axes, strict=True))
+        known = [axis.known([params[name] for params in seen]) for name, axis in axes.items()]
+        centres = np.empty((len(incumbents), len(axes)))
         for column, axis in enumerate(self._axes):
-            points[:, column] = axis.points(values[column])
-        drawn = np.vstack([self._sobol(spread or rng), self._near(points[list(incumbents)], rng)])
-        for column, (name, axis) in enumerate(zip(self.space, self._axes, strict=True)):
+            centres[:, column] = axis.points(known[column][list(incumbents)])
+        drawn = np.vstack([self._sobol(spread or rng), self._near(centres, rng)])
+        for column, (name, axis) in enumerate(axes.items()):
             if fixed and name in fixed:
-                drawn[:, column] = axis.points([fixed[name]])
-        return self._candidates(points, values, drawn)
+                drawn[:, column] = axis.points(axis.known([fixed[name]]))
+        return self._candidates(known, drawn)
 
     def _sobol(self, rng: np.random.Generator) -> FloatArray:
         sequence = qmc.Sobol(len(self._axes), scramble=True, seed=rng)
@@ -129,22 +132,20 @@ class Pool:
             points[:, column] = np.where(changed[:, column], moved, points[:, column])
         return points
 
-    def _candidates(
-        self, seen: FloatArray, values: Sequence[Sequence[Any]], drawn: FloatArray
-    ) -> CandidateSet:
+    def _candidates(self, known: Sequence[_Known], drawn: FloatArray) -> CandidateSet:
         choices, places = {}, {}
-        codes = np.empty((len(seen) + len(drawn), len(self._axes)), dtype=np.intp)
+        codes = np.empty((len(known[0]) + len(drawn), len(self._axes)), dtype=np.intp)
         for column, (name, axis) in enumerate(zip(self.space, self._axes, strict=True)):
-            choices[name], codes[:, column], place = axis.coded(values[column], drawn[:, column])
+            choices[name], codes[:, column], place = axis.coded(known[column], drawn[:, column])
             if place is not None:
                 places[name] = place
-        return CandidateSet.distinct(choices, codes, places=places)
+        return CandidateSet(choices, codes, places=places, drop_repeated=True)
 
 
 class _Coded(NamedTuple):
     """Choices, the position among them of each value, and their places if they are numbers."""
 
-    choices: tuple[Any, ...]
+    choices: Choices
     codes: npt.NDArray[np.intp]
     places: FloatArray | None
 
@@ -152,25 +153,31 @@ class _Coded(NamedTuple):
 class _Axis(Protocol):
     """One coordinate of the unit cube and the distribution that it stands for."""
 
-    def points(self, values: Sequence[Any]) -> FloatArray:
-        """Coordinates of values, shape (n_values,)."""
+    def known(self, values: Sequence[Any]) -> _Known:
+        """Values as an array, shape (n_values,)."""
+
+    def points(self, known: _Known) -> FloatArray:
+        """Their coordinates."""
 
     def moved(self, points: FloatArray, steps: FloatArray, elsewhere: FloatArray) -> FloatArray:
         """Coordinates after a step each, or where they jump to if steps mean nothing."""
 
-    def coded(self, seen: Sequence[Any], drawn: FloatArray) -> _Coded:
-        """Values seen, and after them those of the coordinates drawn."""
+    def coded(self, known: _Known, drawn: FloatArray) -> _Coded:
+        """Known values, and after them those of the coordinates drawn."""
 
 
 class _Unordered:
     """The coordinate of a parameter whose choices have no order."""
 
     def __init__(self, distribution: CategoricalDistribution) -> None:
-        self._choices = _space.values_of(distribution)
-        self._positions = {choice_key(c): k for k, c in enumerate(self._choices)}
+        self._choices = Choices(_space.values_of(distribution))
 
-    def points(self, values: Sequence[Any]) -> FloatArray:
-        return np.asarray((self._known(values) + 0.5) / len(self._choices), dtype=np.float64)
+    def known(self, values: Sequence[Any]) -> _Known:
+        position = self._choices.positions
+        return np.array([position[choice_key(value)] for value in values], dtype=np.intp)
+
+    def points(self, known: _Known) -> FloatArray:
+        return np.asarray((known + 0.5) / len(self._choices), dtype=np.float64)
 
     def moved(self, points: FloatArray, steps: FloatArray, elsewhere: FloatArray) -> FloatArray:
         del steps
@@ -178,13 +185,10 @@ class _Unordered:
         jump = (1 + np.floor(elsewhere * (n - 1))) / n
         return np.asarray((points + jump) % 1.0, dtype=np.float64)
 
-    def coded(self, seen: Sequence[Any], drawn: FloatArray) -> _Coded:
+    def coded(self, known: _Known, drawn: FloatArray) -> _Coded:
         n = len(self._choices)
         codes = np.minimum(drawn * n, n - 1).astype(np.intp)
-        return _Coded(self._choices, np.concatenate([self._known(seen), codes]), None)
-
-    def _known(self, values: Sequence[Any]) -> npt.NDArray[np.intp]:
-        return np.array([self._positions[choice_key(v)] for v in values], dtype=np.intp)
+        return _Coded(self._choices, np.concatenate([known, codes]), None)
 
 
 class _Number:
@@ -196,15 +200,18 @@ class _Number:
         n_values = _space.n_values(distribution)
         # Smaller steps than this would not leave a value of a grid.
         self._min_step = 1.0 / max(n_values - 1, 1)
-        self._grid: tuple[Any, ...] | None = None
+        self._grid: Choices | None = None
         if n_values <= _MAX_GRID:
-            self._grid = _space.values_of(distribution)
+            self._grid = Choices(_space.values_of(distribution))
             self._places = self._scale.places(self._grid)
             values = np.asarray(self._grid, dtype=np.float64)
             self._borders = (values[1:] + values[:-1]) / 2
 
-    def points(self, values: Sequence[Any]) -> FloatArray:
-        return self._scale.places(values)
+    def known(self, values: Sequence[Any]) -> _Known:
+        return np.asarray(values, dtype=np.float64)
+
+    def points(self, known: _Known) -> FloatArray:
+        return self._scale.places(known)
 
     def moved(self, points: FloatArray, steps: FloatArray, elsewhere: FloatArray) -> FloatArray:
         del elsewhere
@@ -213,13 +220,13 @@ class _Number:
         folded = np.abs(points + steps) % 2.0
         return np.asarray(np.where(folded > 1.0, 2.0 - folded, folded), dtype=np.float64)
 
-    def coded(self, seen: Sequence[Any], drawn: FloatArray) -> _Coded:
-        values = np.concatenate([np.asarray(seen, dtype=np.float64), self._scale.values(drawn)])
+    def coded(self, known: _Known, drawn: FloatArray) -> _Coded:
+        values = np.concatenate([known, self._scale.values(drawn)])
         if self._grid is not None:
             return _Coded(self._grid, np.searchsorted(self._borders, values), self._places)
         distinct, codes = np.unique(values, return_inverse=True)
         numbers = map(int, distinct.tolist()) if self._whole else distinct.tolist()
-        return _Coded(tuple(numbers), codes, self._scale.places(distinct))
+        return _Coded(Choices(numbers), codes, self._scale.places(distinct))
 
 
 def _axis(distribution: BaseDistribution) -> _Axis:

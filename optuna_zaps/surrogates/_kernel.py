@@ -23,7 +23,6 @@ Notations:
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 from typing import NamedTuple
 
@@ -33,13 +32,16 @@ from scipy.linalg import lapack
 from scipy.spatial.distance import cdist
 
 from optuna_zaps.surrogates._protocol import FeatureLayout
+from optuna_zaps.surrogates._rows import DenseRows
+from optuna_zaps.surrogates._rows import Features
+from optuna_zaps.surrogates._rows import Rows
+from optuna_zaps.surrogates._rows import SparseRows
 
 
 FloatArray = npt.NDArray[np.float64]
-Features = npt.NDArray[np.floating[Any]]
 
 _WIDE = 64
-"""Columns from which on it pays to multiply only those that are not 0."""
+"""Columns beyond which it pays to multiply only those that are not 0."""
 
 _JITTER = 1e-6  # of the prior variance: labels of a search lie close together
 
@@ -51,6 +53,42 @@ class _Distances(NamedTuple):
     apart: FloatArray
     linear: FloatArray | None
     smooth: tuple[FloatArray, ...]
+
+
+class PreparedRows(NamedTuple):
+    """Rows prepared for covariances: what each term looks at."""
+
+    n_rows: int
+    dtype: np.dtype[Any]
+    unordered: Rows
+    numbers: DenseRows
+    ranks: tuple[DenseRows, ...]
+    counts: tuple[Rows, ...]
+
+
+class _Columns(NamedTuple):
+    """Columns of the encoding that a distance is over.
+
+    Attributes:
+        columns: Their positions, shape (n_columns,).
+        weight: Number of the weight of each, likewise.
+        scale: What makes their squared differences h or q.
+    """
+
+    columns: npt.NDArray[np.intp]
+    weight: npt.NDArray[np.intp]
+    scale: float
+
+    def of(self, encoding: Features) -> Features:
+        # To select every column would copy them all.
+        if len(self.columns) == encoding.shape[1]:
+            return encoding
+        return encoding[:, self.columns]
+
+    def scaled(self, encoding: Features, weights: FloatArray) -> DenseRows:
+        """Rows in which a difference counts by the weight of its column."""
+        factors = self.scale * np.exp(0.5 * weights)[self.weight]
+        return DenseRows(self.of(encoding) * factors.astype(encoding.dtype))
 
 
 class Kernel:
@@ -89,14 +127,16 @@ class Kernel:
         self._n_kinds = int(kinds.max(initial=-1)) + 1
         # Columns of each parameter whose choices are counted, and what they count for.
         self._counted = [
-            (columns, kinds[columns])
+            (_sliced(columns), _sliced(kinds[columns]))
             for i in range(layout.n_parameters if self._n_kinds else 0)
             for columns in [np.flatnonzero(parameter == i)]
             if kinds[columns[0]] >= 0
         ]
-        # Columns of the encoding, the weight of each, and what makes squared differences h and q.
-        self._unordered = (np.flatnonzero(~numeric), weight[~numeric], np.sqrt(0.5 / n_parameters))
-        self._numbers = (np.flatnonzero(numeric), weight[numeric], np.sqrt(2.0 / n_parameters))
+        self._unordered, self._numbers = (
+            _Columns(np.flatnonzero(these), weight[these], np.sqrt(share / n_parameters))
+            for these, share in ((~numeric, 0.5), (numeric, 2.0))
+        )
+        self._first_choices = np.unique(parameter[~numeric], return_index=True)[1]
         start = [noise, 1.0] + [3.0] * self._n_weights + ([0.1] if self.with_proxies else [])
         start += [1.0 / max(self._n_ranks, 1), 0.5] * self._n_ranks
         start += [1.0, 0.4] if self._n_kinds else []
@@ -116,43 +156,53 @@ class Kernel:
         """
         return X.astype(np.float64) if self.has_numbers else X
 
-    def rows(self, theta: FloatArray, X: Features) -> Rows:
+    def rows(self, theta: FloatArray, X: Features) -> PreparedRows:
         """Rows prepared for covariances under theta, in the precision of ``X``."""
-        weights = np.exp(0.5 * theta[2 : 2 + self._n_weights])
         encoding = X[:, X.shape[1] - self._layout.n_encoding :]
-        parts = [
-            # To select every column would copy them all.
-            (encoding if len(columns) == encoding.shape[1] else encoding[:, columns])
-            * (scale * weights[weight]).astype(X.dtype)
-            for columns, weight, scale in (self._unordered, self._numbers)
-        ]
-        return Rows((*parts, *self._smooth(X)))
+        weights = theta[2 : 2 + self._n_weights]
+        wide = len(self._unordered.columns) > _WIDE
+        choices = self._choices if wide else self._unordered.scaled
+        ranks = tuple(map(DenseRows, self._ranks(X)))
+        counts: tuple[Rows, ...] = ()
+        if self._n_kinds > _WIDE:
+            counts = (self._sparse_counts(X),)
+        elif self._n_kinds:
+            counts = (DenseRows(self._scaled_counts(X)),)
+        return PreparedRows(
+            len(X),
+            X.dtype,
+            choices(encoding, weights),
+            self._numbers.scaled(encoding, weights),
+            ranks,
+            counts,
+        )
 
-    def between(self, theta: FloatArray, a: Rows, b: Rows) -> Features:
+    def between(self, theta: FloatArray, a: PreparedRows, b: PreparedRows) -> Features:
         """Covariance without noise, shape (n_a, n_b)."""
-        value = np.exp(theta).astype(a.parts[0].dtype)
+        value = np.exp(theta).astype(a.dtype)
         further = value[2 + self._n_weights :]
         one = value.dtype.type(1)
-        if a.parts[0].shape[1] or not a.parts[1].shape[1]:
-            covariance = _exponential(value[1], -one, a, b, 0)
-            if a.parts[1].shape[1]:
-                covariance *= _matern_between(a, b, 1)
+        if len(self._unordered.columns) or not self.has_numbers:
+            covariance = a.unordered.exponential(value[1], -one, b.unordered)
+            if self.has_numbers:
+                covariance *= _matern_between(a.numbers, b.numbers)
         else:
-            covariance = value[1] * _matern_between(a, b, 1)
+            covariance = value[1] * _matern_between(a.numbers, b.numbers)
         if self.with_proxies:
-            covariance += (12 * further[0] * a.parts[2]) @ b.transposed[2]
+            covariance += (12 * further[0] * a.ranks[0].x) @ b.ranks[0].transposed
         pairs = further[self.with_proxies :].reshape(-1, 2)
-        for part, (scale, length) in enumerate(pairs, start=2):
-            covariance += _exponential(scale, -one / (2 * length**2), a, b, part)
+        smooth = zip(pairs, (*a.ranks, *a.counts), (*b.ranks, *b.counts), strict=True)
+        for (scale, length), rows, others in smooth:
+            covariance += rows.exponential(scale, -one / (2 * length**2), others)
         return covariance
 
-    def variance(self, theta: FloatArray, a: Rows) -> Features:
+    def variance(self, theta: FloatArray, a: PreparedRows) -> Features:
         """Prior variance of each row, shape (n_a,)."""
-        value = np.exp(theta).astype(a.parts[0].dtype)
+        value = np.exp(theta).astype(a.dtype)
         further = value[2 + self._n_weights :]
-        variance = np.full(len(a.parts[0]), value[1] + further[self.with_proxies :: 2].sum())
+        variance = np.full(a.n_rows, value[1] + further[self.with_proxies :: 2].sum())
         if self.with_proxies:
-            variance += 12 * further[0] * np.square(a.parts[2]).sum(axis=1)
+            variance += 12 * further[0] * np.square(a.ranks[0].x).sum(axis=1)
         return variance
 
     def nugget(self, theta: FloatArray) -> float:
@@ -236,23 +286,17 @@ class Kernel:
             )
         if not len(layers[0]):  # numbers alone: no configuration is unequal
             layers[0] = np.zeros((self._n_weights, len(X), len(X)))
-        smooth = self._smooth(X)
+        ranks = self._ranks(X)
+        smooth = [*ranks, self._scaled_counts(X)] if self._n_kinds else ranks
         return _Distances(
             layers[0],
             layers[1],
-            12 * smooth[0] @ smooth[0].T if self.with_proxies else None,
+            12 * ranks[0] @ ranks[0].T if self.with_proxies else None,
             tuple(cdist(part, part, "sqeuclidean") for part in smooth),
         )
 
-    def _smooth(self, X: Features) -> list[Features]:
-        """What has d and c as squared distances, ranks and those of the neighbours, or b."""
-        if self._n_kinds:
-            encoding = X[:, X.shape[1] - self._layout.n_encoding :]
-            counts = np.zeros((self._n_kinds, len(X)), dtype=X.dtype)
-            for columns, kinds in self._counted:
-                counts[kinds] += encoding.T[columns]
-            counts = np.ascontiguousarray(counts.T)
-            return [counts * X.dtype.type(np.sqrt(0.5 / self._layout.n_parameters))]
+    def _ranks(self, X: Features) -> list[Features]:
+        """What has d and c as squared distances: ranks, and those of the neighbours."""
         return [
             np.ascontiguousarray(
                 (X[:, i * self._n_proxies : (i + 1) * self._n_proxies] - 0.5)
@@ -261,60 +305,47 @@ class Kernel:
             for i in range(self._n_ranks)
         ]
 
-
-class Rows:
-    """Rows prepared for covariances.
-
-    The squared distance of two rows is one product of rows with two columns more,
-    [x, |x|^2, 1] . [-2 y, 1, |y|^2], which spares three passes over a large matrix.
-
-    Args:
-        parts: Columns of each term: unordered parameters and numbers, both scaled by their
-            weights, then ranks and those of the neighbours.
-    """
-
-    def __init__(self, parts: tuple[Features, ...]) -> None:
-        self.parts = parts
-
-    @cached_property
-    def left(self) -> tuple[Features, ...]:
-        """[x, |x|^2, 1] of each part."""
-        return tuple(
-            np.column_stack([x, np.square(x).sum(axis=1), np.ones(len(x), x.dtype)])
-            for x in self.parts
+    def _choices(self, encoding: Features, weights: FloatArray) -> SparseRows:
+        """What has h as squared distance where there are many choices."""
+        squares = self._unordered.scale**2 * np.exp(weights)[self._unordered.weight]
+        norm = squares[self._first_choices].sum()  # of each parameter one choice is 1
+        return SparseRows(
+            self._unordered.of(encoding),
+            squares.astype(encoding.dtype),
+            np.full(len(encoding), norm, dtype=encoding.dtype),
         )
 
-    @cached_property
-    def right(self) -> tuple[Features, ...]:
-        """Transposed [-2 y, 1, |y|^2] of each part."""
-        return tuple(
-            np.vstack([-2 * y.T, np.ones(len(y), y.dtype), np.square(y).sum(axis=1)])
-            for y in self.parts
-        )
+    def _sparse_counts(self, X: Features) -> SparseRows:
+        """What has b as squared distance where there are many kinds."""
+        counts = self._counts(X)
+        square = X.dtype.type(0.5 / self._layout.n_parameters)
+        norms = square * np.square(counts).sum(axis=0)
+        return SparseRows(counts.T, np.full(len(counts), square), norms)
 
-    @cached_property
-    def transposed(self) -> tuple[Features, ...]:
-        """Each part with its columns next to each other in memory."""
-        return tuple(np.ascontiguousarray(part.T) for part in self.parts)
+    def _scaled_counts(self, X: Features) -> Features:
+        """The same where there are few."""
+        scale = X.dtype.type(np.sqrt(0.5 / self._layout.n_parameters))
+        return np.ascontiguousarray(self._counts(X).T) * scale
 
-
-def _exponential(scale: Any, rate: Any, a: Rows, b: Rows, part: int) -> Features:
-    """The scale times exp(rate x squared distance) of every pair of rows."""
-    left, right = rate * a.left[part], b.right[part]
-    left[:, -2] += np.log(scale)  # meets a one on the other side
-    if left.shape[1] > _WIDE:
-        # Of many choices few rows have few: the others' columns add nothing.
-        used = np.flatnonzero(left.any(axis=0))
-        left, right = left[:, used], right[used]
-    exponent: Features = left @ right
-    np.exp(exponent, out=exponent)
-    return exponent
+    def _counts(self, X: Features) -> Features:
+        """How many parameters have each kind of choice, shape (n_kinds, n_rows)."""
+        encoding = X[:, X.shape[1] - self._layout.n_encoding :]
+        counts = np.zeros((self._n_kinds, len(X)), dtype=X.dtype)
+        for columns, kinds in self._counted:
+            counts[kinds] += encoding.T[columns]
+        return counts
 
 
-def _matern_between(a: Rows, b: Rows, part: int) -> Features:
+def _sliced(positions: npt.NDArray[np.intp]) -> slice | npt.NDArray[np.intp]:
+    """Positions in a row as a slice, which does not copy."""
+    if np.all(np.diff(positions) == 1):
+        return slice(int(positions[0]), int(positions[-1]) + 1)
+    return positions
+
+
+def _matern_between(a: DenseRows, b: DenseRows) -> Features:
     """Matern 5/2 of every pair of rows."""
-    squared: Features = a.left[part] @ b.right[part]
-    np.maximum(squared, 0, out=squared)
+    squared = a.squared(b)
     value: Features = _matern(squared, *_decay(squared))
     return value
 

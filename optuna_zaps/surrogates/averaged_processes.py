@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from optuna_zaps.surrogates._kernel import Features
 from optuna_zaps.surrogates._kernel import FloatArray
 from optuna_zaps.surrogates._kernel import Kernel
 from optuna_zaps.surrogates._protocol import FeatureLayout
+from optuna_zaps.surrogates._rows import Features
 from optuna_zaps.surrogates.gaussian_process import GaussianProcess
 from optuna_zaps.surrogates.gaussian_process import GaussianProcessSettings
 

@@ -22,11 +22,11 @@ from scipy.optimize import minimize
 
 from optuna_zaps._ladder import coarser
 from optuna_zaps._ladder import rungs
-from optuna_zaps.surrogates._kernel import Features
 from optuna_zaps.surrogates._kernel import FloatArray
 from optuna_zaps.surrogates._kernel import Kernel
-from optuna_zaps.surrogates._kernel import Rows
+from optuna_zaps.surrogates._kernel import PreparedRows
 from optuna_zaps.surrogates._protocol import FeatureLayout
+from optuna_zaps.surrogates._rows import Features
 
 
 @dataclass(frozen=True)
@@ -276,7 +276,7 @@ class _PoolPosterior:
         variance = np.maximum(self._prior - explained, 1e-10)
         return mean.astype(np.float64), variance.astype(np.float64)
 
-    def _solve(self, rows: Rows, corner: FloatArray, known: Features) -> Features:
+    def _solve(self, rows: PreparedRows, corner: FloatArray, known: Features) -> Features:
         """The new rows of L^-1 K(., pool).
 
         Args:

@@ -152,14 +152,14 @@ def test_growth_with_the_number_of_candidates(benchmark: Any, exponent: int) -> 
     [([10] * 5, [251] * 5), ([3] * 8 + [2] * 4, [10] * 12)],
     ids=["5 parameters", "12 parameters"],
 )
-@pytest.mark.parametrize("kind", ["integers", "choices"])
+@pytest.mark.parametrize("kind", ["integers", "choices", "both in turn"])
 def test_a_space_of_10_to_the_12_costs_no_more_per_ask_than_one_of_10_to_the_5(
     benchmark: Any, kind: str, few: list[int], many: list[int]
 ) -> None:
     def study(sizes: list[int]) -> None:
         space = {
             f"p{i}": optuna.distributions.IntDistribution(0, size - 1)
-            if kind == "integers"
+            if kind == "integers" or (kind == "both in turn" and i % 2)
             else optuna.distributions.CategoricalDistribution(range(size))
             for i, size in enumerate(sizes)
         }

@@ -125,7 +125,8 @@ def test_configurations_beyond_64_bits_are_told_apart_by_any_parameter() -> None
 def test_of_equal_configurations_the_first_stays(n_parameters: int) -> None:
     codes = np.full((5, n_parameters), 7)
     codes[:, -1] = [4, 1, 4, 9, 1]
-    distinct = CandidateSet.distinct({f"p{i}": range(10) for i in range(n_parameters)}, codes)
+    choices = {f"p{i}": range(10) for i in range(n_parameters)}
+    distinct = CandidateSet(choices, codes, drop_repeated=True)
     assert distinct.codes[:, -1].tolist() == [4, 1, 9]
 
 

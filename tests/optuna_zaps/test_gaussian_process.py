@@ -40,6 +40,19 @@ MIXED = CandidateSet.grid(
 MIXED_X = np.hstack([RANKS, MIXED.encoding])
 MIXED_LAYOUT = FeatureLayout(N_PROXIES, MIXED.widths, MIXED.numeric)
 COUNTED_LAYOUT = FeatureLayout(0, GRID.widths, GRID.numeric, kinds=GRID.kinds)
+# So many choices that a covariance looks only at those that rows have.
+WIDE = CandidateSet(
+    {f"p{i}": range(70) for i in range(N_PARAMETERS)},
+    5 * np.random.default_rng(2).integers(13, size=(len(GRID), N_PARAMETERS)),
+)
+WIDE_LAYOUT = FeatureLayout(0, WIDE.widths, WIDE.numeric, kinds=WIDE.kinds)
+WIDE_MIXED = CandidateSet(
+    {"p0": "abc", "p1": [0, 1, 5], "p2": range(70), "p3": [1, 10, 100]},
+    np.column_stack([MIXED.codes[:, :2], np.arange(len(GRID)) % 17 * 4, MIXED.codes[:, 3]]),
+    places=MIXED.places,
+)
+WIDE_MIXED_X = np.hstack([RANKS, WIDE_MIXED.encoding])
+WIDE_MIXED_LAYOUT = FeatureLayout(N_PROXIES, WIDE_MIXED.widths, WIDE_MIXED.numeric)
 KINDS = {
     "structure": (X, LAYOUT, False, False),
     "structure and counts": (GRID.encoding.astype(np.float64), COUNTED_LAYOUT, False, False),
@@ -50,6 +63,9 @@ KINDS = {
     "numbers": (MIXED_X, MIXED_LAYOUT, False, False),
     "numbers by relevance": (MIXED_X, MIXED_LAYOUT, False, True),
     "numbers and proxies by relevance": (MIXED_X, MIXED_LAYOUT, True, True),
+    "many choices and counts": (WIDE.encoding.astype(np.float64), WIDE_LAYOUT, False, False),
+    "many choices by relevance": (WIDE.encoding.astype(np.float64), WIDE_LAYOUT, False, True),
+    "many choices and numbers by relevance": (WIDE_MIXED_X, WIDE_MIXED_LAYOUT, True, True),
 }
 WEIGHTS = (2.1, 0.9, 4.0, 0.5)
 ALL_VALUES = (0.2, 0.8, 0.6, 0.4, 0.3)
@@ -190,7 +206,9 @@ def test_predictions_over_numbers_are_in_double_precision() -> None:
     assert np.corrcoef(mean, expected)[0, 1] > 0.8  # in single precision 0.4
 
 
-@pytest.mark.parametrize("kind", ["neighbours", "numbers by relevance"])
+@pytest.mark.parametrize(
+    "kind", ["neighbours", "numbers by relevance", "many choices and numbers by relevance"]
+)
 def test_one_pool_after_another_is_predicted_as_if_it_were_the_first(kind: str) -> None:
     kernel, theta, features = make_kernel(kind)
     order = np.random.default_rng(0).permutation(len(features))
