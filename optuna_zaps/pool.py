@@ -47,6 +47,9 @@ class PoolSettings:
 
     Attributes:
         n_global: Points of a scrambled Sobol sequence over the whole space, a power of 2.
+        n_global_alike: The same where nothing tells far points apart, as in a space without
+            numbers and proxies: there a point that shares little with those seen is like any
+            other, and seldom chosen.
         n_local: Points near known ones, which take turns. Those of the best eight alone would do
             worse: a pool then holds little of what may turn out to be as good.
         n_labels: Most labels that a fit over a pool takes, so that its time does not grow with
@@ -56,6 +59,7 @@ class PoolSettings:
     """
 
     n_global: int = 1024
+    n_global_alike: int = 256
     n_local: int = 1024
     n_labels: int = 256
     min_step: float = 0.005
@@ -79,7 +83,8 @@ class Pool:
 
     def spread(self, rng: np.random.Generator) -> CandidateSet:
         """Points over the whole space alone, in the order of the sequence."""
-        return self._candidates([axis.known([]) for axis in self._axes], self._sobol(rng))
+        drawn = self._sobol(rng, self.settings.n_global)
+        return self._candidates([axis.known([]) for axis in self._axes], drawn)
 
     def draw(
         self,
@@ -97,22 +102,25 @@ class Pool:
             incumbents: Positions in ``seen`` of those to look around, the best first.
             rng: Draws the points.
             fixed: Values that every drawn point has.
-            spread: Draws the points over the space, in the place of ``rng``.
+            spread: Draws the points over the space, in the place of ``rng``, where they are to be
+                the same again for the sake of their proxies.
         """
         axes = dict(zip(self.space, self._axes, strict=True))
         known = [axis.known([params[name] for params in seen]) for name, axis in axes.items()]
         centres = np.empty((len(incumbents), len(axes)))
         for column, axis in enumerate(self._axes):
             centres[:, column] = axis.points(known[column][list(incumbents)])
-        drawn = np.vstack([self._sobol(spread or rng), self._near(centres, rng)])
+        alike = spread is None and not any(isinstance(axis, _Number) for axis in self._axes)
+        n_global = self.settings.n_global_alike if alike else self.settings.n_global
+        drawn = np.vstack([self._sobol(spread or rng, n_global), self._near(centres, rng)])
         for column, (name, axis) in enumerate(axes.items()):
             if fixed and name in fixed:
                 drawn[:, column] = axis.points(axis.known([fixed[name]]))
         return self._candidates(known, drawn)
 
-    def _sobol(self, rng: np.random.Generator) -> FloatArray:
+    def _sobol(self, rng: np.random.Generator, n_points: int) -> FloatArray:
         sequence = qmc.Sobol(len(self._axes), scramble=True, seed=rng)
-        return np.asarray(sequence.random(self.settings.n_global), dtype=np.float64)
+        return np.asarray(sequence.random(n_points), dtype=np.float64)
 
     def _near(self, centres: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Points that differ from a centre in one parameter or a few, by small steps and large."""

@@ -79,16 +79,13 @@ class _Columns(NamedTuple):
     weight: npt.NDArray[np.intp]
     scale: float
 
-    def of(self, encoding: Features) -> Features:
-        # To select every column would copy them all.
-        if len(self.columns) == encoding.shape[1]:
-            return encoding
-        return encoding[:, self.columns]
-
-    def scaled(self, encoding: Features, weights: FloatArray) -> DenseRows:
+    def scaled(self, encoding: Features, weights: FloatArray, dtype: np.dtype[Any]) -> DenseRows:
         """Rows in which a difference counts by the weight of its column."""
         factors = self.scale * np.exp(0.5 * weights)[self.weight]
-        return DenseRows(self.of(encoding) * factors.astype(encoding.dtype))
+        # To select every column would copy them all.
+        whole = len(self.columns) == encoding.shape[1]
+        part = encoding if whole else encoding[:, self.columns]
+        return DenseRows(part.astype(dtype, copy=False) * factors.astype(dtype))
 
 
 class Kernel:
@@ -136,7 +133,8 @@ class Kernel:
             _Columns(np.flatnonzero(these), weight[these], np.sqrt(share / n_parameters))
             for these, share in ((~numeric, 0.5), (numeric, 2.0))
         )
-        self._first_choices = np.unique(parameter[~numeric], return_index=True)[1]
+        starts = np.cumsum((0, *layout.widths))[:-1]
+        self._first_choices = starts[~np.array(layout.numeric, dtype=np.bool_)].astype(np.intp)
         start = [noise, 1.0] + [3.0] * self._n_weights + ([0.1] if self.with_proxies else [])
         start += [1.0 / max(self._n_ranks, 1), 0.5] * self._n_ranks
         start += [1.0, 0.4] if self._n_kinds else []
@@ -148,32 +146,29 @@ class Kernel:
             (mean - 6.0, mean + 6.0) for mean in self.prior_mean[1:]
         ]
 
-    def precise(self, X: Features) -> Features:
-        """Rows in the precision that their covariance needs.
-
-        That of near-equal numbers is all but singular, and predictions near an optimum differ in
-        digits that single precision does not have.
-        """
-        return X.astype(np.float64) if self.has_numbers else X
-
     def rows(self, theta: FloatArray, X: Features) -> PreparedRows:
-        """Rows prepared for covariances under theta, in the precision of ``X``."""
+        """Rows prepared for covariances under theta.
+
+        In the precision of ``X``, or where there are numbers in double: the covariance of
+        near-equal numbers is all but singular, and predictions near an optimum differ in digits
+        that single precision does not have.
+        """
+        dtype = np.dtype(np.float64) if self.has_numbers else X.dtype
         encoding = X[:, X.shape[1] - self._layout.n_encoding :]
         weights = theta[2 : 2 + self._n_weights]
         wide = len(self._unordered.columns) > _WIDE
         choices = self._choices if wide else self._unordered.scaled
-        ranks = tuple(map(DenseRows, self._ranks(X)))
         counts: tuple[Rows, ...] = ()
         if self._n_kinds > _WIDE:
-            counts = (self._sparse_counts(X),)
+            counts = (self._sparse_counts(X, dtype),)
         elif self._n_kinds:
-            counts = (DenseRows(self._scaled_counts(X)),)
+            counts = (DenseRows(self._scaled_counts(X, dtype)),)
         return PreparedRows(
             len(X),
-            X.dtype,
-            choices(encoding, weights),
-            self._numbers.scaled(encoding, weights),
-            ranks,
+            dtype,
+            choices(encoding, weights, dtype),
+            self._numbers.scaled(encoding, weights, dtype),
+            tuple(map(DenseRows, self._ranks(X, dtype))),
             counts,
         )
 
@@ -286,8 +281,8 @@ class Kernel:
             )
         if not len(layers[0]):  # numbers alone: no configuration is unequal
             layers[0] = np.zeros((self._n_weights, len(X), len(X)))
-        ranks = self._ranks(X)
-        smooth = [*ranks, self._scaled_counts(X)] if self._n_kinds else ranks
+        ranks = self._ranks(X, X.dtype)
+        smooth = [*ranks, self._scaled_counts(X, X.dtype)] if self._n_kinds else ranks
         return _Distances(
             layers[0],
             layers[1],
@@ -295,37 +290,37 @@ class Kernel:
             tuple(cdist(part, part, "sqeuclidean") for part in smooth),
         )
 
-    def _ranks(self, X: Features) -> list[Features]:
+    def _ranks(self, X: Features, dtype: np.dtype[Any]) -> list[Features]:
         """What has d and c as squared distances: ranks, and those of the neighbours."""
+        n, half = self._n_proxies, dtype.type(0.5)
         return [
-            np.ascontiguousarray(
-                (X[:, i * self._n_proxies : (i + 1) * self._n_proxies] - 0.5)
-                / X.dtype.type(np.sqrt(self._n_proxies))
-            )
+            np.ascontiguousarray((X[:, i * n : (i + 1) * n] - half) / dtype.type(np.sqrt(n)))
             for i in range(self._n_ranks)
         ]
 
-    def _choices(self, encoding: Features, weights: FloatArray) -> SparseRows:
+    def _choices(
+        self, encoding: Features, weights: FloatArray, dtype: np.dtype[Any]
+    ) -> SparseRows:
         """What has h as squared distance where there are many choices."""
-        squares = self._unordered.scale**2 * np.exp(weights)[self._unordered.weight]
+        columns, weight, scale = self._unordered
+        squares = np.zeros(encoding.shape[1])
+        squares[columns] = scale**2 * np.exp(weights)[weight]
         norm = squares[self._first_choices].sum()  # of each parameter one choice is 1
-        return SparseRows(
-            self._unordered.of(encoding),
-            squares.astype(encoding.dtype),
-            np.full(len(encoding), norm, dtype=encoding.dtype),
-        )
+        norms = np.full(len(encoding), norm, dtype=dtype)
+        return SparseRows(encoding, squares.astype(dtype), norms)
 
-    def _sparse_counts(self, X: Features) -> SparseRows:
+    def _sparse_counts(self, X: Features, dtype: np.dtype[Any]) -> SparseRows:
         """What has b as squared distance where there are many kinds."""
         counts = self._counts(X)
-        square = X.dtype.type(0.5 / self._layout.n_parameters)
+        square = dtype.type(0.5 / self._layout.n_parameters)
         norms = square * np.square(counts).sum(axis=0)
         return SparseRows(counts.T, np.full(len(counts), square), norms)
 
-    def _scaled_counts(self, X: Features) -> Features:
+    def _scaled_counts(self, X: Features, dtype: np.dtype[Any]) -> Features:
         """The same where there are few."""
-        scale = X.dtype.type(np.sqrt(0.5 / self._layout.n_parameters))
-        return np.ascontiguousarray(self._counts(X).T) * scale
+        scale = dtype.type(np.sqrt(0.5 / self._layout.n_parameters))
+        scaled: Features = np.ascontiguousarray(self._counts(X).T) * scale
+        return scaled
 
     def _counts(self, X: Features) -> Features:
         """How many parameters have each kind of choice, shape (n_kinds, n_rows)."""

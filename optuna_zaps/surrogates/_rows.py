@@ -84,8 +84,8 @@ class SparseRows:
 
     Args:
         x: Columns as they are, best with the rows of each next to each other in memory.
-        weights: What the squared difference in each column counts.
-        norms: Sum of the squares of each row, weighted so.
+        weights: What the squared difference in each column counts, 0 for those of other terms.
+        norms: Sum of the squares of each row, weighted so, in the precision wanted.
     """
 
     def __init__(self, x: Features, weights: Features, norms: Features) -> None:
@@ -93,7 +93,7 @@ class SparseRows:
 
     def exponential(self, scale: Any, rate: Any, other: SparseRows) -> Features:
         """As in :class:`Rows`."""
-        used = np.flatnonzero(self._x.any(axis=0))
+        used = np.flatnonzero(self._x.any(axis=0) & (self._weights > 0))
         shared = self._x[:, used] * (-2 * rate * self._weights[used])
         own = rate * self._norms + np.log(scale)
         left = np.column_stack([shared, own, np.full_like(own, rate)])

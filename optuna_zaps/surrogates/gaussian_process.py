@@ -156,7 +156,6 @@ class GaussianProcess:
         Returns:
             Mean and variance, each of shape (n_pool,).
         """
-        X = self.kernel.precise(X)
         if self._factor is None:
             self._factor = _Factor(self.kernel, self.theta, self._settings, self._n_hyper)
         if self._posterior is None or self._posterior.pool is not pool:
@@ -235,7 +234,7 @@ class _PoolPosterior:
     def __init__(self, kernel: Kernel, theta: FloatArray, pool: Features) -> None:
         self.pool = pool
         self._kernel, self._theta = kernel, theta
-        self._pool_rows = kernel.rows(theta, kernel.precise(pool))
+        self._pool_rows = kernel.rows(theta, pool)
         self._prior = kernel.variance(theta, self._pool_rows)
         self._n = 0
         self._solved: Features = np.empty((0, len(pool)), dtype=self._prior.dtype)

@@ -108,6 +108,20 @@ def test_half_of_a_pool_fills_the_space_and_half_is_near_the_best() -> None:
     assert unchanged.mean() > 0.3
 
 
+def test_few_points_fill_a_space_where_nothing_tells_far_ones_apart() -> None:
+    settings = PoolSettings(n_global=512, n_global_alike=64)
+    choices: dict[str, BaseDistribution] = {
+        f"p{i}": CategoricalDistribution(range(100)) for i in range(6)
+    }
+    alike = Pool(choices, settings)
+    assert len(alike.spread(rng())) == 512  # the start is planned over it
+    assert len(alike.draw([], [], rng())) == 64
+    assert len(alike.draw([], [], rng(), spread=rng())) == 512  # proxies tell them apart
+    assert (
+        len(Pool({**choices, "x": FloatDistribution(0, 1)}, settings).draw([], [], rng())) == 512
+    )
+
+
 def test_fixed_values_are_those_of_every_drawn_point() -> None:
     drawn = Pool(SPACE).draw([], [], rng(), {"layers": 3, "act": None})
     assert np.all(drawn.matching({"layers": 3, "act": None}))
