@@ -170,6 +170,27 @@ def test_a_continuous_space_is_searched_better_than_at_random(given: bool) -> No
     assert study.trials[0].params.keys() == space.keys()
 
 
+def test_a_large_space_of_choices_is_searched_better_than_by_tpe() -> None:
+    """10^12 configurations; the best of each choice is known, so that 0 is the optimum."""
+    weights = np.random.default_rng(0).normal(size=(12, 10))
+    weights -= weights.max(axis=1, keepdims=True)
+
+    def objective(trial: optuna.Trial) -> float:
+        chosen = [trial.suggest_categorical(f"p{i}", list(range(10))) for i in range(12)]
+        return float(weights[range(12), chosen].sum())
+
+    best: dict[str, list[float]] = {"zaps": [], "tpe": []}
+    for seed in range(3):
+        for name, sampler in (
+            ("zaps", ZAPSSampler(seed=seed)),
+            ("tpe", optuna.samplers.TPESampler(seed=seed)),
+        ):
+            study = optuna.create_study(direction="maximize", sampler=sampler)
+            study.optimize(objective, n_trials=60)
+            best[name].append(study.best_value)
+    assert max(best["tpe"]) < min(best["zaps"]) <= 0
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_a_smooth_function_is_minimised_to_its_digits(seed: int) -> None:
     def branin(trial: optuna.Trial) -> float:
