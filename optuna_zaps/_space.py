@@ -181,7 +181,9 @@ def values_of(distribution: BaseDistribution) -> tuple[Any, ...]:
     if distribution.step is None:
         return (distribution.low,)
     low, step = Decimal(str(distribution.low)), Decimal(str(distribution.step))
-    return tuple(float(low + step * i) for i in _decimal_range(distribution))
+    return tuple(
+        min(float(low + step * i), distribution.high) for i in _decimal_range(distribution)
+    )
 
 
 def _distinct(distribution: CategoricalDistribution) -> tuple[Any, ...]:
@@ -197,5 +199,7 @@ def _distinct(distribution: CategoricalDistribution) -> tuple[Any, ...]:
 
 def _decimal_range(distribution: FloatDistribution) -> range:
     low, high = Decimal(str(distribution.low)), Decimal(str(distribution.high))
-    # Binary floats would lose the last point of a grid such as 0.1, 0.2, 0.3.
-    return range(int((high - low) / Decimal(str(distribution.step))) + 1)
+    # Binary floats would lose the last point of a grid such as 0.1, 0.2, 0.3, and decimals that
+    # of steps of a third; Optuna is as lenient about what lies on a grid.
+    n_steps = (high - low) / Decimal(str(distribution.step))
+    return range(int(n_steps + Decimal("1e-8")) + 1)

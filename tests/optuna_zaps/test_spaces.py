@@ -120,6 +120,14 @@ def test_choices_of_numpy_are_written_to_a_storage_as_numbers() -> None:
     assert len(study.trials) == len(set(evaluated(study))) == 18
 
 
+def test_a_grid_of_thirds_has_its_last_value() -> None:
+    """In decimals three times a third, as Python spells it, is less than 1."""
+    space = {"x": FloatDistribution(-0.3, 0.7, step=1 / 3)}
+    study = optuna.create_study(sampler=ZAPSSampler(search_space=space, seed=0))
+    study.optimize(lambda trial: trial.suggest_float("x", -0.3, 0.7, step=1 / 3), n_trials=9)
+    assert sorted(t.value for t in study.trials) == pytest.approx([-0.3, 1 / 30, 11 / 30, 0.7])
+
+
 @pytest.mark.parametrize("given", [True, False], ids=["given", "inferred"])
 def test_parameters_with_a_single_value(given: bool) -> None:
     space = {"only": ["a"], "op": ["b", "c", "d"], "one": [1], "width": [8, 16, 32]}
