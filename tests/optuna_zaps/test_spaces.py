@@ -120,6 +120,7 @@ def test_choices_of_numpy_are_written_to_a_storage_as_numbers() -> None:
     assert len(study.trials) == len(set(evaluated(study))) == 18
 
 
+@pytest.mark.filterwarnings("ignore:The distribution is specified by")
 def test_a_grid_of_thirds_has_its_last_value() -> None:
     """In decimals three times a third, as Python spells it, is less than 1."""
     space = {"x": FloatDistribution(-0.3, 0.7, step=1 / 3)}
