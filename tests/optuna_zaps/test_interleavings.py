@@ -6,6 +6,7 @@ from decimal import Decimal
 import json
 import math
 from typing import Any
+from unittest import mock
 
 from flat import Flat
 from hypothesis import HealthCheck
@@ -16,15 +17,18 @@ from hypothesis.stateful import initialize
 from hypothesis.stateful import invariant
 from hypothesis.stateful import precondition
 from hypothesis.stateful import rule
+import numpy as np
 import optuna
 from optuna.distributions import BaseDistribution
 from optuna.distributions import CategoricalDistribution
 from optuna.distributions import FloatDistribution
 from optuna.distributions import IntDistribution
 from optuna.trial import TrialState
+import pytest
 
 from optuna_zaps import ZAPSSampler
 from optuna_zaps import _space
+from optuna_zaps._history import HistoryReader
 
 
 SCALARS = st.one_of(
@@ -42,7 +46,7 @@ DISTRIBUTIONS = st.one_of(
             float(low), float(low + n * step), step=float(step)
         ),
         st.sampled_from([Decimal("0"), Decimal("0.1"), Decimal("-1.5")]),
-        st.integers(0, 3),
+        st.integers(0, 8),
         st.sampled_from([Decimal("0.1"), Decimal("0.25")]),
     ),
 )  # fmt: skip
@@ -127,10 +131,21 @@ class Interleaving(RuleBasedStateMachine):
     def enqueue(self, data: st.DataObject) -> None:
         names = data.draw(st.sets(st.sampled_from(sorted(self.space))))
         row = data.draw(st.integers(0, len(self.candidates) - 1))
-        params = {name: self.candidates.params(row)[name] for name in sorted(names)}
+        chosen = self.candidates.params(row)
+        params = {name: self.rounded(data, name, chosen[name]) for name in sorted(names)}
         self.study.enqueue_trial(params)
         if len(names) == len(self.space):
             self.taken.add(row)
+
+    def rounded(self, data: st.DataObject, name: str, value: Any) -> Any:
+        """A value as another program may have added it up, which Optuna takes for the same."""
+        distribution = self.space[name]
+        if not isinstance(distribution, FloatDistribution) or not data.draw(st.booleans()):
+            return value
+        assert distribution.step is not None
+        n_steps = round((value - distribution.low) / distribution.step)
+        binary = sum([distribution.step] * n_steps, start=distribution.low)
+        return binary if distribution._contains(binary) else value
 
     def ended(self, data: st.DataObject) -> optuna.Trial:
         return self.running.pop(data.draw(st.integers(0, len(self.running) - 1)))
@@ -172,4 +187,37 @@ class InferredInterleaving(Interleaving):
 TestInferredInterleaving = InferredInterleaving.TestCase
 TestInferredInterleaving.settings = settings(
     max_examples=30, stateful_step_count=25, deadline=None, suppress_health_check=CHECKS
+)
+
+
+class DrawnInterleaving(Interleaving):
+    """The same in pools, as if the space were too large to enumerate."""
+
+    def fresh_sampler(self) -> ZAPSSampler:
+        with mock.patch.object(_space, "is_enumerable", return_value=False):
+            return super().fresh_sampler()
+
+    @invariant()
+    def a_value_is_that_of_its_configuration(self) -> None:
+        arena = self.study.sampler._arena
+        search, observed = arena.view(self.study, HistoryReader(), None, {})
+        told: dict[int, list[float]] = {}
+        others = set()
+        for trial in self.study.get_trials(deepcopy=False):
+            row = search.first.candidates.index(trial.params)
+            if row is None:
+                continue
+            if trial.state == TrialState.COMPLETE and math.isfinite(trial.value):
+                told.setdefault(row, []).append(trial.value)
+            elif trial.state != TrialState.FAIL:
+                others.add(row)  # pruned ones count for no more than the median
+        (history,) = observed.objectives
+        known = dict(zip(history.labelled.tolist(), history.labels.tolist(), strict=True))
+        for row in told.keys() - others:
+            assert known[row] == pytest.approx(np.mean(told[row]))
+
+
+TestDrawnInterleaving = DrawnInterleaving.TestCase
+TestDrawnInterleaving.settings = settings(
+    max_examples=30, stateful_step_count=20, deadline=None, suppress_health_check=CHECKS
 )
