@@ -380,6 +380,8 @@ class ZAPSSampler(BaseSampler):
             self._withdraw(study, trial)
             return
         candidates = self._arena.search.first.candidates
+        if state == TrialState.COMPLETE:
+            self._warn_of_unused(trial, candidates.names)
         matching = candidates.matching(fixed_from_outside(study, self))
         # Reading the history is worth it only where the space may be exhausted, and trials that
         # other workers began have higher numbers than this one.
@@ -672,6 +674,18 @@ class ZAPSSampler(BaseSampler):
                 f"`{type(self).__name__}`, because it is not part of the search space that the "
                 "candidates span. You can suppress this warning by setting "
                 "`warn_independent_sampling` to `False`.",
+            )
+
+    def _warn_of_unused(self, trial: FrozenTrial, names: Sequence[str]) -> None:
+        """Warn of parameters that tell candidates apart and not what is evaluated."""
+        unused = [name for name in names if name not in trial.params]
+        if unused:
+            self._warn_once(
+                f"unused {unused}",
+                f"Trial#{trial.number} finished without suggesting {unused}, which the search "
+                f"space of `{type(self).__name__}` has: trials that differ in nothing else "
+                "evaluate the same. Suggest such parameters, by the same name, or leave them out "
+                "of the space.",
             )
 
     def _warn_once(self, topic: str, message: str) -> None:

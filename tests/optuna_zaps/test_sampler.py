@@ -296,6 +296,16 @@ def test_a_parameter_outside_the_space_is_sampled_independently_with_one_warning
     assert not caplog.records
 
 
+def test_a_parameter_of_the_space_that_the_objective_lacks_is_told_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    space = {"width": [1, 2, 3], "lr": [0.1, 0.2]}
+    study = optuna.create_study(sampler=ZAPSSampler(search_space=space, seed=0))
+    study.optimize(lambda trial: trial.suggest_categorical("width", [1, 2, 3]), n_trials=4)
+    (record,) = caplog.records
+    assert "Trial#0 finished without suggesting ['lr']" in record.message
+
+
 def test_continuous_spaces_go_to_the_independent_sampler() -> None:
     study = optuna.create_study(sampler=ZAPSSampler(seed=0))
     study.optimize(lambda trial: trial.suggest_float("x", -5, 5) ** 2, n_trials=40)
