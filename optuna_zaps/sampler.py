@@ -492,18 +492,23 @@ class ZAPSSampler(BaseSampler):
         matching: npt.NDArray[np.bool_],
     ) -> dict[str, Any] | None:
         """What becomes of a trial for which nothing new is left."""
-        if not self._space_is_given:
-            # What else the objective may suggest still tells further trials apart.
-            return None
         if matching.all():
             what, topic = "Every configuration of the search space", "exhausted"
         else:
             what = "Every configuration that agrees with the parameters that are fixed"
             topic = "exhausted in part"
+        if self._space_is_given:
+            then = "further trials repeat one"
+        else:
+            # What else the objective may suggest still tells further trials apart.
+            then = f"`{type(self._independent_sampler).__name__}` samples further trials"
+            self._warned.update(map(_topic_of_parameter, candidates.names))
         self._warn_once(
             f"{topic} {study._study_id}",
-            f"{what} was evaluated or is being evaluated; further trials repeat one.",
+            f"{what} was evaluated or is being evaluated; {then}.",
         )
+        if not self._space_is_given:
+            return None
         repeats = stream(self._seed, "exhausted", trial.number)
         repeated = int(repeats.choice(np.flatnonzero(matching)))
         study._storage.set_trial_user_attr(trial._trial_id, PHASE_KEY, "repetition")
@@ -668,7 +673,7 @@ class ZAPSSampler(BaseSampler):
     def _warn_independent(self, trial: FrozenTrial, param_name: str) -> None:
         if self._warn_independent_sampling:
             self._warn_once(
-                f"parameter {param_name}",
+                _topic_of_parameter(param_name),
                 f"The parameter `{param_name}` in Trial#{trial.number} is sampled independently "
                 f"using `{type(self._independent_sampler).__name__}` instead of "
                 f"`{type(self).__name__}`, because it is not part of the search space that the "
@@ -693,6 +698,11 @@ class ZAPSSampler(BaseSampler):
             if topic not in self._warned:
                 self._warned.add(topic)
                 _logger.warning(message)
+
+
+def _topic_of_parameter(name: str) -> str:
+    """What a warning that a parameter is sampled independently is known by."""
+    return f"parameter {name}"
 
 
 def _undecided(space: Mapping[str, BaseDistribution]) -> dict[str, BaseDistribution]:

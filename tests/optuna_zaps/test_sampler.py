@@ -373,6 +373,18 @@ def test_past_exhaustion_ask_and_tell_repeats_and_says_so_once(
     assert sum("further trials repeat one" in record.message for record in caplog.records) == 1
 
 
+def test_past_exhaustion_of_an_inferred_space_the_independent_sampler_goes_on_and_is_named(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    study = optuna.create_study(sampler=ZAPSSampler(seed=0))
+    study.optimize(lambda trial: trial.suggest_int("x", 1, 3), n_trials=8)
+    assert {t.params["x"] for t in study.trials} == {1, 2, 3}
+    assert len(study.trials) == 8
+    (record,) = caplog.records
+    assert "Every configuration of the search space was evaluated" in record.message
+    assert "`TPESampler` samples further trials" in record.message
+
+
 def test_many_asks_before_any_tell() -> None:
     study = optuna.create_study(direction="maximize", sampler=sampler())
     trials = [study.ask() for _ in range(25)]
