@@ -52,6 +52,10 @@ class Choices(tuple[Any, ...]):
         """Position of each by its key."""
         return {key: position for position, key in enumerate(self.keys)}
 
+    def position(self, value: Any) -> int | None:
+        """Position of a value, ``None`` if it is none of them."""
+        return self.positions.get(choice_key(value))
+
 
 class CandidateSet:
     """Configurations by index, and the way back from parameters to the index.
@@ -143,11 +147,11 @@ class CandidateSet:
             codes[:, column], occurring[name] = _factorized(frame[name])
         if choices is None:
             return cls(occurring, codes, places=places)
-        for column, (name, values) in enumerate(choices.items()):
-            positions = Choices(values).positions
+        offered = {name: Choices(values) for name, values in choices.items()}
+        for column, (name, values) in enumerate(offered.items()):
             translation = []
             for code, value in enumerate(occurring[name]):
-                position = positions.get(choice_key(value))
+                position = values.position(value)
                 if position is None:
                     row = int((codes[:, column] == code).argmax())
                     raise ValueError(
@@ -156,7 +160,7 @@ class CandidateSet:
                     )
                 translation.append(position)
             codes[:, column] = np.asarray(translation)[codes[:, column]]
-        return cls(choices, codes, places=places)
+        return cls(offered, codes, places=places)
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -297,7 +301,7 @@ class CandidateSet:
         )
 
     def _position(self, name: str, value: Any) -> int | None:
-        position = self.choices[name].positions.get(choice_key(value))
+        position = self.choices[name].position(value)
         if position is None and name in self.places and isinstance(value, int | float):
             # A float on a grid reaches us rounded in more than one way: low + k * step.
             grid = np.asarray(self.choices[name], dtype=np.float64)

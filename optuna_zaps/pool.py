@@ -29,7 +29,6 @@ from scipy.stats import qmc
 from optuna_zaps import _space
 from optuna_zaps.candidates import CandidateSet
 from optuna_zaps.candidates import Choices
-from optuna_zaps.candidates import choice_key
 
 
 FloatArray = npt.NDArray[np.float64]
@@ -181,8 +180,7 @@ class _Unordered:
         self._choices = Choices(_space.values_of(distribution))
 
     def known(self, values: Sequence[Any]) -> _Known:
-        position = self._choices.positions
-        return np.array([position[choice_key(value)] for value in values], dtype=np.intp)
+        return np.array([self._choices.position(value) for value in values], dtype=np.intp)
 
     def points(self, known: _Known) -> FloatArray:
         return np.asarray((known + 0.5) / len(self._choices), dtype=np.float64)

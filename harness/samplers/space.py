@@ -25,7 +25,7 @@ import pandas as pd
 
 from harness.projection import HammingProjection
 from optuna_zaps.candidates import CandidateSet
-from optuna_zaps.candidates import choice_key
+from optuna_zaps.candidates import Choices
 
 
 Configuration = tuple[int, ...]
@@ -46,12 +46,8 @@ class Space:
     def __init__(
         self, choices: Mapping[str, Sequence[Any]], pool: npt.NDArray[np.intp] | None = None
     ) -> None:
-        self.choices = {name: tuple(values) for name, values in choices.items()}
+        self.choices = {name: Choices(values) for name, values in choices.items()}
         self.pool = pool
-        self._positions = [
-            {choice_key(value): position for position, value in enumerate(values)}
-            for values in self.choices.values()
-        ]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -91,10 +87,10 @@ class Space:
             ``None`` if a parameter is missing, or has a value that is no choice.
         """
         codes = []
-        for name, positions in zip(self.choices, self._positions, strict=True):
+        for name, values in self.choices.items():
             if name not in params:
                 return None
-            code = positions.get(choice_key(params[name]))
+            code = values.position(params[name])
             if code is None:
                 return None
             codes.append(code)
