@@ -353,7 +353,10 @@ class ZAPSSampler(BaseSampler):
             if params is not None and param_name in params:
                 return _space.served(param_name, params[param_name], param_distribution)
         elif trial.number > 0 and self._arena is not None:
-            self._warn_independent(trial, param_name)
+            with self._lock:
+                is_searched = any(param_name in space for space in self._inferred_spaces(study))
+            if not is_searched:
+                self._warn_independent(trial, param_name)
         return self._independent_sampler.sample_independent(
             study, trial, param_name, param_distribution
         )
@@ -497,17 +500,15 @@ class ZAPSSampler(BaseSampler):
         else:
             what = "Every configuration that agrees with the parameters that are fixed"
             topic = "exhausted in part"
-        if self._space_is_given:
-            then = "further trials repeat one"
-        else:
-            # What else the objective may suggest still tells further trials apart.
+        then = "further trials repeat one"
+        if not self._space_is_given:
             then = f"`{type(self._independent_sampler).__name__}` samples further trials"
-            self._warned.update(map(_topic_of_parameter, candidates.names))
         self._warn_once(
             f"{topic} {study._study_id}",
             f"{what} was evaluated or is being evaluated; {then}.",
         )
         if not self._space_is_given:
+            # What else the objective may suggest still tells further trials apart.
             return None
         repeats = stream(self._seed, "exhausted", trial.number)
         repeated = int(repeats.choice(np.flatnonzero(matching)))
@@ -673,7 +674,7 @@ class ZAPSSampler(BaseSampler):
     def _warn_independent(self, trial: FrozenTrial, param_name: str) -> None:
         if self._warn_independent_sampling:
             self._warn_once(
-                _topic_of_parameter(param_name),
+                f"parameter {param_name}",
                 f"The parameter `{param_name}` in Trial#{trial.number} is sampled independently "
                 f"using `{type(self._independent_sampler).__name__}` instead of "
                 f"`{type(self).__name__}`, because it is not part of the search space that the "
@@ -698,11 +699,6 @@ class ZAPSSampler(BaseSampler):
             if topic not in self._warned:
                 self._warned.add(topic)
                 _logger.warning(message)
-
-
-def _topic_of_parameter(name: str) -> str:
-    """What a warning that a parameter is sampled independently is known by."""
-    return f"parameter {name}"
 
 
 def _undecided(space: Mapping[str, BaseDistribution]) -> dict[str, BaseDistribution]:
