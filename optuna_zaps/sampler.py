@@ -353,10 +353,7 @@ class ZAPSSampler(BaseSampler):
             if params is not None and param_name in params:
                 return _space.served(param_name, params[param_name], param_distribution)
         elif trial.number > 0 and self._arena is not None:
-            with self._lock:
-                is_searched = any(param_name in space for space in self._inferred_spaces(study))
-            if not is_searched:
-                self._warn_independent(trial, param_name)
+            self._warn_independent(study, trial, param_name)
         return self._independent_sampler.sample_independent(
             study, trial, param_name, param_distribution
         )
@@ -411,7 +408,7 @@ class ZAPSSampler(BaseSampler):
         assert self._arena is not None
         if param_name not in self._arena.search.first.candidates.choices:
             self._refuse_proxy_as_parameter(param_name)
-            self._warn_independent(trial, param_name)
+            self._warn_independent(study, trial, param_name)
             return None
         with self._lock:
             served = self._served[study]
@@ -671,10 +668,16 @@ class ZAPSSampler(BaseSampler):
                 "table.set_index([...])."
             )
 
-    def _warn_independent(self, trial: FrozenTrial, param_name: str) -> None:
-        if self._warn_independent_sampling:
+    def _warn_independent(self, study: Study, trial: FrozenTrial, param_name: str) -> None:
+        topic = f"parameter {param_name}"
+        if not self._warn_independent_sampling or topic in self._warned:
+            return
+        # One that an inferred space has comes here too, once nothing new is left of that.
+        with self._lock:
+            spaces = [] if self._space_is_given else self._inferred_spaces(study)
+        if not any(param_name in space for space in spaces):
             self._warn_once(
-                f"parameter {param_name}",
+                topic,
                 f"The parameter `{param_name}` in Trial#{trial.number} is sampled independently "
                 f"using `{type(self._independent_sampler).__name__}` instead of "
                 f"`{type(self).__name__}`, because it is not part of the search space that the "
