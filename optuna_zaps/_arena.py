@@ -141,7 +141,7 @@ class DrawnArena:
         }
         # Proxies may be dear to compute: the points over the space are then those of the first.
         spread = None if self._proxies is None else stream(self._seed, "pool")
-        rng = stream(self._seed, "pool", len(best_first) + 1)
+        rng = stream(self._seed, "pool", len(seen) + 1)
         candidates = self._pool.draw(seen, best_first.tolist(), rng, offered, spread=spread)
         self.search = self._search_over(candidates)
         n_labels = self._pool.settings.n_labels

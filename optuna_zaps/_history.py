@@ -1,8 +1,7 @@
 """From a study's trials to what the search wants to know.
 
 A worker that is about to evaluate a candidate says so in a system attribute of its trial, the
-*claim*, because the parameters themselves are only stored one by one as the objective asks. While
-it evaluates the candidate, what was predicted of it counts as its value.
+*claim*, because the parameters themselves are only stored one by one as the objective asks.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from collections.abc import Collection
 from collections.abc import Hashable
 from collections.abc import Mapping
 from collections.abc import Sequence
+from copy import copy
 from datetime import datetime
 import math
 from typing import Any
@@ -45,9 +45,6 @@ CLAIM_KEY = "zaps:candidate"
 PHASE_KEY = "zaps:phase"
 """User attribute that holds why a trial's configuration was chosen."""
 
-MEAN_KEY = "zaps:mean"
-"""User attribute that holds the predicted value of a trial, in the unit of the objective."""
-
 CONSTRAINTS_KEY = "constraints"
 """Optuna's system attribute for the values of constraints, and the prefix of others."""
 
@@ -59,7 +56,7 @@ Identity: TypeAlias = Hashable
 """What a configuration is known by: the index of a candidate, or the values themselves."""
 
 _Label: TypeAlias = tuple[Identity, float, TrialState]
-"""Configuration, value or prediction (larger is better), and the state of the trial."""
+"""Configuration, value (larger is better), and the state of the trial."""
 
 
 class Configurations(Protocol):
@@ -114,30 +111,36 @@ class _Tally:
         self._signs = signs
         # A dictionary for its order: that in which the configurations were first tried.
         self.taken: dict[Identity, None] = {}
+        self._running: dict[Identity, None] = {}
         self._objectives: tuple[list[_Label], ...] = tuple([] for _ in signs)
         self._constraints: dict[str, list[_Label]] = {}
+        self._successes: list[_Label] = []
+        self._any_failure = False
 
     def copy(self) -> _Tally:
-        twin = _Tally(self._signs)
-        twin.taken = self.taken.copy()
+        twin = copy(self)
+        twin.taken, twin._running = self.taken.copy(), self._running.copy()
         twin._objectives = tuple(labels.copy() for labels in self._objectives)
         twin._constraints = {name: labels.copy() for name, labels in self._constraints.items()}
+        twin._successes = self._successes.copy()
         return twin
 
     def add(self, trial: FrozenTrial, identity: Identity | None) -> None:
         if identity is None:
             return
         self.taken[identity] = None
-        if trial.state == TrialState.FAIL:
+        if not trial.state.is_finished():
+            self._running[identity] = None
             return
-        values = trial.values if trial.state.is_finished() else predicted_values(trial)
-        if values is None or len(values) != len(self._signs) or any(map(math.isnan, values)):
-            return
-        for labels, sign, value in zip(self._objectives, self._signs, values, strict=True):
-            labels.append((identity, sign * value, trial.state))
+        values = _values_of(trial, len(self._signs))
+        if values:
+            for labels, sign, value in zip(self._objectives, self._signs, values, strict=True):
+                labels.append((identity, sign * value, trial.state))
         for name, value in constraints_of(trial).items():
             labels = self._constraints.setdefault(name, [])
             labels.append((identity, -value, trial.state))
+        self._successes.append((identity, float(bool(values)), trial.state))
+        self._any_failure |= not values
 
     def observations(self, index_of: Callable[[Any], int], n_candidates: int) -> Observations:
         """What is known of candidates.
@@ -157,12 +160,15 @@ class _Tally:
             labels: list[_Label],
             finite: Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]],
         ) -> History:
-            labelled, means, pending = _merged(labels)
-            return History(indices(labelled), finite(means), unavailable, pending)
+            means = _merged(labels)
+            pending = indices([running for running in self._running if running not in means])
+            values = np.fromiter(means.values(), np.float64, len(means))
+            return History(indices(means), finite(values), unavailable, pending)
 
         return Observations(
             tuple(history(_comparable(labels), _finite) for labels in self._objectives),
             tuple(history(self._constraints[name], _signed) for name in sorted(self._constraints)),
+            history(self._successes, _finite) if self._any_failure else None,
         )
 
 
@@ -288,10 +294,12 @@ def direction_signs(study: Study) -> tuple[float, ...]:
     return tuple(1.0 if d == StudyDirection.MAXIMIZE else -1.0 for d in study.directions)
 
 
-def predicted_values(trial: FrozenTrial) -> list[float] | None:
-    """What was predicted of a trial when it was proposed, in the unit of each objective."""
-    predicted = trial.user_attrs.get(MEAN_KEY)
-    return [predicted] if isinstance(predicted, int | float) else predicted
+def _values_of(trial: FrozenTrial, n_objectives: int) -> Sequence[float]:
+    """Values of a finished trial; empty if it failed, or was pruned before it reported any."""
+    values = trial.values
+    if trial.state == TrialState.FAIL or values is None or len(values) != n_objectives:
+        return ()
+    return () if any(map(math.isnan, values)) else values
 
 
 def constraints_of(trial: FrozenTrial) -> dict[str, float]:
@@ -341,11 +349,10 @@ def evaluated_params(trial: FrozenTrial) -> dict[str, Any]:
 
 
 def _comparable(labels: list[_Label]) -> list[_Label]:
-    """Labels of which those that are no final value count for what they are worth.
+    """Cap the labels of pruned trials at the median of the completed ones.
 
-    A pruned trial's value comes from an unfinished training, so it counts, but for no more than
-    the median of what finished: that is what pruners hold against it. Before anything finished
-    neither it nor a prediction has a meaning.
+    A pruned trial's value comes from an unfinished training: that it is worse than the median is
+    what pruners hold against it. Before any trial completed it has no meaning.
     """
     complete = [value for _, value, state in labels if state == TrialState.COMPLETE]
     if len(complete) == len(labels):
@@ -359,32 +366,12 @@ def _comparable(labels: list[_Label]) -> list[_Label]:
     ]
 
 
-def _merged(
-    labels: list[_Label],
-) -> tuple[list[Identity], npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    """Distinct configurations with the mean of their labels, and which of these are predictions.
-
-    A prediction counts only where there is no value. Configurations come in the order of their
-    first trials, finished or not, so that a value that arrives late takes the place of its
-    prediction.
-    """
+def _merged(labels: list[_Label]) -> dict[Identity, float]:
+    """Average the labels of each configuration, in the order of their first trials."""
     values: dict[Identity, list[float]] = {}
-    predictions: dict[Identity, float] = {}
-    for identity, value, state in labels:
-        known = values.setdefault(identity, [])
-        if state.is_finished():
-            known.append(value)
-        else:
-            predictions[identity] = value
-    means = [
-        sum(known) / len(known) if known else predictions[identity]
-        for identity, known in values.items()
-    ]
-    return (
-        list(values),
-        np.asarray(means, dtype=np.float64),
-        np.asarray([not known for known in values.values()], dtype=np.bool_),
-    )
+    for identity, value, _ in labels:
+        values.setdefault(identity, []).append(value)
+    return {identity: sum(known) / len(known) for identity, known in values.items()}
 
 
 def _finite(labels: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -14,6 +14,7 @@ Notations:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from dataclasses import replace
 import math
@@ -44,6 +45,10 @@ _N_TYPICAL = 32
 """How many of the oldest violations say what is typical of them, and of the slacks likewise."""
 
 
+_SUCCESS = -(2**31)
+"""Number of the outcome that says whether a trial gives values at all."""
+
+
 @dataclass(frozen=True)
 class Observations:
     """What is known of every outcome when a candidate is asked for.
@@ -52,10 +57,13 @@ class Observations:
         objectives: History of each objective; of the same candidates in the same order.
         constraints: History of each constraint, whose labels are negative where it is violated.
             It may lack candidates.
+        success: Share of the trials of each candidate that gave values, ``None`` where none
+            failed. It has candidates that the objectives lack.
     """
 
     objectives: tuple[History, ...]
     constraints: tuple[History, ...] = ()
+    success: History | None = None
 
     @property
     def unavailable(self) -> npt.NDArray[np.bool_]:
@@ -74,10 +82,7 @@ class Observations:
 
     def widened(self, n_candidates: int) -> Observations:
         """The same over more candidates, the further ones available."""
-        return Observations(
-            tuple(history.widened(n_candidates) for history in self.objectives),
-            tuple(history.widened(n_candidates) for history in self.constraints),
-        )
+        return self._each(lambda history: history.widened(n_candidates))
 
     def thinned(
         self, n_labels: int, best_first: IntArray, rng: np.random.Generator
@@ -94,9 +99,13 @@ class Observations:
         is_best = np.isin(self.labelled, best_first[: n_labels // 2])
         lot = np.where(is_best, -1.0, rng.random(len(self.labelled)))
         kept = self.labelled[np.argsort(lot, kind="stable")[:n_labels]]
+        return self._each(lambda history: history.restricted(kept))
+
+    def _each(self, changed: Callable[[History], History]) -> Observations:
         return Observations(
-            tuple(history.restricted(kept) for history in self.objectives),
-            tuple(history.restricted(kept) for history in self.constraints),
+            tuple(map(changed, self.objectives)),
+            tuple(map(changed, self.constraints)),
+            self.success and changed(self.success),
         )
 
     def violations(self) -> FloatArray:
@@ -147,7 +156,7 @@ class JointSearch:
         """Name the next candidate; arguments as for :meth:`ZAPSSearch.propose`."""
         objectives, constraints = observations.objectives, observations.constraints
         if (
-            (len(objectives) == 1 and not constraints)
+            (len(objectives) == 1 and not constraints and observations.success is None)
             or number < self.first.schedule.n_startup
             or len(observations.labelled) < MIN_LABELS
         ):
@@ -160,6 +169,10 @@ class JointSearch:
         predictions = [self._search_of(i).predict(history) for i, history in enumerate(objectives)]
         score = self._scalarized(observations, predictions, number)
         candidates = free
+        if observations.success is not None:
+            success = self._search_of(_SUCCESS).predict(observations.success)
+            candidates = _succeeding(success, free, number)
+        free = candidates
         models = [
             self._search_of(-1 - i).predict(_balanced(history))
             for i, history in enumerate(constraints)
@@ -184,7 +197,7 @@ class JointSearch:
         )
 
     def _search_of(self, outcome: int) -> ZAPSSearch:
-        """Objectives count from 0, constraints from -1 downwards."""
+        """Objectives count from 0, constraints from -1 downwards, success is the last of them."""
         if outcome not in self._siblings:
             surrogate = self._of_constraints if outcome < 0 else None
             self._siblings[outcome] = self.first.sibling(outcome, surrogate)
@@ -212,6 +225,20 @@ class JointSearch:
         bounds = np.stack([prediction.acquisition for prediction in predictions], axis=1)
         distance = (bounds - worst + _MARGIN * extent) / (extent * direction)
         return np.asarray(distance.min(axis=1), dtype=np.float64)
+
+
+def _succeeding(
+    success: Prediction, free: npt.NDArray[np.bool_], number: int
+) -> npt.NDArray[np.bool_]:
+    """Candidates whose trials are about as likely to give values as those of any.
+
+    Args:
+        success: Prediction of labels that are 1 for success and 0 for failure.
+        free: Mask of the candidates that may be proposed.
+        number: Number of the trial.
+    """
+    chance = np.clip(success.mean, 0.0, 1.0)
+    return free & (chance >= 0.5 * chance[free].max())
 
 
 def _balanced(history: History) -> History:

@@ -29,7 +29,6 @@ from optuna_zaps._arena import Arena
 from optuna_zaps._arena import DrawnArena
 from optuna_zaps._arena import EnumeratedArena
 from optuna_zaps._history import CLAIM_KEY
-from optuna_zaps._history import MEAN_KEY
 from optuna_zaps._history import PHASE_KEY
 from optuna_zaps._history import HistoryReader
 from optuna_zaps._history import direction_signs
@@ -525,10 +524,10 @@ class ZAPSSampler(BaseSampler):
             signs = direction_signs(study)
             means = [sign * mean for sign, mean in zip(signs, proposal.means, strict=True)]
             if len(signs) == 1:
-                attributes[MEAN_KEY], attributes["zaps:std"] = means[0], proposal.stds[0]
+                attributes["zaps:mean"], attributes["zaps:std"] = means[0], proposal.stds[0]
                 attributes["zaps:acquisition"] = signs[0] * proposal.acquisition
             else:
-                attributes[MEAN_KEY], attributes["zaps:std"] = means, list(proposal.stds)
+                attributes["zaps:mean"], attributes["zaps:std"] = means, list(proposal.stds)
                 attributes["zaps:acquisition"] = proposal.acquisition
         if proposal.proxies:
             attributes["zaps:proxies"] = ", ".join(proposal.proxies)

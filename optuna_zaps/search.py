@@ -48,6 +48,7 @@ from optuna_zaps.selection import consensus_subset
 from optuna_zaps.surrogates import FeatureLayout
 from optuna_zaps.surrogates import Surrogate
 from optuna_zaps.surrogates import SurrogateFactory
+from optuna_zaps.surrogates import SurrogateOfPending
 
 
 FloatArray = npt.NDArray[np.float64]
@@ -213,20 +214,20 @@ class History:
         labels: Their labels, finite, larger is better, shape (n_labelled,).
         unavailable: Mask of shape (n_candidates,) of those not to be proposed: evaluated, failed
             or being evaluated.
-        pending: Mask of shape (n_labelled,) of the labels that are predictions, because their
-            candidates are still being evaluated; by default none is. They count as values
-            wherever a candidate is proposed ("Kriging believer": Ginsbourger et al., 2010), which
-            turns the search away from where other workers are.
+        pending: Distinct candidates without a label that are being evaluated, shape (n_pending,).
+            Their labels are not known, but that they will be is: the spread of a prediction is
+            the one that remains then, which turns the search away from where other workers are
+            (GP-BUCB, Desautels et al., 2014, Eq. 7). The mean is that of the labels alone.
     """
 
     labelled: IntArray
     labels: FloatArray
     unavailable: npt.NDArray[np.bool_]
-    pending: npt.NDArray[np.bool_] | None = None
+    pending: IntArray = field(default_factory=partial(np.empty, 0, np.intp))
 
     def __post_init__(self) -> None:
         assert self.labelled.shape == self.labels.shape
-        assert self.pending is None or self.pending.shape == self.labels.shape
+        assert not np.isin(self.pending, self.labelled).any()
         assert np.all(np.isfinite(self.labels))
 
     @classmethod
@@ -237,24 +238,13 @@ class History:
     def restricted(self, candidates: IntArray) -> History:
         """The same with the labels of these candidates alone."""
         kept = np.isin(self.labelled, candidates)
-        return replace(
-            self,
-            labelled=self.labelled[kept],
-            labels=self.labels[kept],
-            pending=None if self.pending is None else self.pending[kept],
-        )
+        return replace(self, labelled=self.labelled[kept], labels=self.labels[kept])
 
     def widened(self, n_candidates: int) -> History:
         """The same over more candidates, the further ones available."""
         unavailable = np.zeros(n_candidates, dtype=np.bool_)
         unavailable[: len(self.unavailable)] = self.unavailable
         return replace(self, unavailable=unavailable)
-
-    def evaluated(self) -> History:
-        """The same without predictions."""
-        if self.pending is None:
-            return self
-        return History(self.labelled[~self.pending], self.labels[~self.pending], self.unavailable)
 
 
 @dataclass(frozen=True)
@@ -464,7 +454,9 @@ class ZAPSSearch:
         key = (labelled.tobytes(), labels.tobytes())
         if self._model is None or key != self._model_key:
             self._model, self._model_key = self._fit(labelled, labels, everything=False), key
-        return self._model
+        if not len(history.pending):
+            return self._model
+        return self._given_pending(self._model, labelled, labels, history.pending)
 
     def sibling(self, outcome: int, surrogate: SurrogateFactory | None = None) -> ZAPSSearch:
         """A search of another outcome of the same candidates.
@@ -486,13 +478,15 @@ class ZAPSSearch:
         Raises:
             ValueError: If there are fewer than two labels.
         """
-        history = history.evaluated()
         if len(history.labelled) < MIN_LABELS:
             raise ValueError(
                 f"A ranking needs at least {MIN_LABELS} configurations with a finite value, but "
                 f"got {len(history.labelled)}."
             )
-        model = self._fit(history.labelled, history.labels, everything=True)
+        # In a search of its own, so that what is asked for in between changes no proposal.
+        twin = copy(self)
+        twin._kept = None
+        model = twin._fit(history.labelled, history.labels, everything=True)
         order = np.lexsort((model.priority, -model.mean))
         return Ranking(order, model.mean[order], model.std[order])
 
@@ -534,6 +528,31 @@ class ZAPSSearch:
         acquisition = upper_confidence_bound(mean, spread, beta)
         draw_priority = partial(_permutation, self._seed, n_labelled, len(mean))
         return Prediction(mean, std, acquisition, draw_priority, self._names(active))
+
+    def _given_pending(
+        self, model: Prediction, labelled: IntArray, labels: FloatArray, pending: IntArray
+    ) -> Prediction:
+        """A prediction whose acquisition counts the spread that remains after pending trials.
+
+        Args:
+            model: What the labels alone predict.
+            labelled: Shape (n_labelled,).
+            labels: Their labels.
+            pending: Shape (n_pending,).
+        """
+        assert self._kept is not None
+        _, features, surrogate = self._kept
+        if not isinstance(surrogate, SurrogateOfPending):
+            return model
+        rows, shortlist = features, np.arange(len(features))
+        if self._look is not None:
+            rows, shortlist = self._look.features, self._look.shortlist
+        spread = np.zeros_like(model.std)
+        with one_thread("blas"):
+            surrogate.fit(features[labelled], labels)
+            spread[shortlist] = surrogate.std_given(rows, features[pending])
+        beta = self.settings.exploration.weight(len(labels))
+        return replace(model, acquisition=upper_confidence_bound(model.mean, spread, beta))
 
     def _scores_of_best(
         self,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from optuna_zaps.surrogates._protocol import FeatureLayout
 from optuna_zaps.surrogates._protocol import Surrogate
 from optuna_zaps.surrogates._protocol import SurrogateFactory
+from optuna_zaps.surrogates._protocol import SurrogateOfPending
 from optuna_zaps.surrogates.averaged_processes import AveragedProcesses
 from optuna_zaps.surrogates.gaussian_process import GaussianProcessSettings
 from optuna_zaps.surrogates.xgboost_ensemble import XGBoostEnsemble
@@ -21,6 +22,7 @@ __all__ = [
     "GaussianProcessSettings",
     "Surrogate",
     "SurrogateFactory",
+    "SurrogateOfPending",
     "XGBoostEnsemble",
     "XGBoostSettings",
 ]

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 from typing import TypeAlias
+from typing import runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -69,6 +70,27 @@ class Surrogate(Protocol):
         self, X: npt.NDArray[np.float32]
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """Mean and dispersion, each of shape (n_rows,), in the unit of the labels."""
+
+
+@runtime_checkable
+class SurrogateOfPending(Surrogate, Protocol):
+    """A surrogate that knows how much it will know once running evaluations have ended.
+
+    Others take no account of them: all that they are told is which rows are free.
+    """
+
+    def std_given(
+        self, X: npt.NDArray[np.float32], pending: npt.NDArray[np.float32]
+    ) -> npt.NDArray[np.float64]:
+        """Dispersion that remains once further rows have labels, whatever these turn out to be.
+
+        Args:
+            X: Rows to predict, shape (n_rows, n_features).
+            pending: Rows that will be labelled, shape (n_pending, n_features).
+
+        Returns:
+            Array of shape (n_rows,), in the unit of the labels.
+        """
 
 
 SurrogateFactory: TypeAlias = Callable[[FeatureLayout, int], Surrogate]

@@ -156,11 +156,31 @@ class GaussianProcess:
         Returns:
             Mean and variance, each of shape (n_pool,).
         """
+        return self._posterior_of(X, y, pool)
+
+    def variance_given(self, X: Features, further: Features, pool: Features) -> FloatArray:
+        """Posterior variance once further rows are labelled too.
+
+        Args:
+            X: As for :meth:`predict`.
+            further: Rows whose labels are not known yet.
+            pool: As for :meth:`predict`.
+
+        Returns:
+            Array of shape (n_pool,).
+        """
+        rows = np.vstack([X, further])
+        return self._posterior_of(rows, np.zeros(len(rows)), pool, len(further))[1]
+
+    def _posterior_of(
+        self, X: Features, y: FloatArray, pool: Features, n_passing: int = 0
+    ) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance over a pool; the last ``n_passing`` rows are not remembered."""
         if self._factor is None:
             self._factor = _Factor(self.kernel, self.theta, self._settings, self._n_hyper)
         if self._posterior is None or self._posterior.pool is not pool:
             self._posterior = _PoolPosterior(self.kernel, self.theta, pool)
-        n_kept = self._factor.take(X)
+        n_kept = self._factor.take(X, n_passing)
         return self._posterior.given(self._factor, n_kept, X, y)
 
 
@@ -183,12 +203,19 @@ class _Factor:
         self._settings, self._n_hyper = settings, n_hyper
         self._noise = kernel.nugget(theta)
         self._n = 0
+        self._n_lasting = 0
         self._rows: Features = np.empty((0, 0))
         self.matrix: FloatArray = np.empty((0, 0))
 
-    def take(self, X: Features) -> int:
-        """Extend :attr:`matrix` to these rows; how many rows of finished blocks have stayed."""
+    def take(self, X: Features, n_passing: int = 0) -> int:
+        """Extend :attr:`matrix` to these rows; how many rows of finished blocks have stayed.
+
+        Args:
+            X: The rows.
+            n_passing: How many of the last of them the next call will not have.
+        """
         n = len(X)
+        self._n_lasting = n - n_passing
         if self._n > n or not np.array_equal(self._rows[: self._n], X[: self._n]):
             self._n = 0
         n_kept = self._n
@@ -197,7 +224,7 @@ class _Factor:
             self.matrix = _grown(self.matrix, (capacity, capacity))
         for start, stop in self.blocks(n_kept, n):
             self._extend(X, start, stop)
-            if stop == self.border(start):
+            if self.is_finished(start, stop):
                 self._n = stop
         self._rows = X
         return n_kept
@@ -205,6 +232,10 @@ class _Factor:
     def border(self, start: int) -> int:
         """Where a block from ``start`` ends."""
         return self._n_hyper if start < self._n_hyper else self._settings.next_block(start)
+
+    def is_finished(self, start: int, stop: int) -> bool:
+        """Whether a block has all its rows, and these will stay."""
+        return stop == self.border(start) and stop <= self._n_lasting
 
     def blocks(self, start: int, n: int) -> Iterator[tuple[int, int]]:
         """Where the blocks from ``start`` to ``n`` begin and end."""
@@ -269,7 +300,7 @@ class _PoolPosterior:
             added = self._solved[start:stop]
             added[:] = self._solve(rows, corner, known[:-1])
             explained = explained + np.einsum("ij,ij->j", added, added)
-            if stop == factor.border(start):
+            if factor.is_finished(start, stop):
                 self._n, self._explained = stop, explained
         mean = mean + weights[n_counted:] @ self._solved[n_counted:n]
         variance = np.maximum(self._prior - explained, 1e-10)
