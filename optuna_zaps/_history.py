@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from copy import copy
 from datetime import datetime
+import json
 import math
 from typing import Any
 from typing import Protocol
@@ -20,6 +21,7 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import optuna
 from optuna.distributions import BaseDistribution
 from optuna.distributions import FloatDistribution
 from optuna.samplers import BaseSampler
@@ -31,13 +33,18 @@ from optuna.trial import TrialState
 
 from optuna_zaps._process import FinishedPrefix
 from optuna_zaps._process import PerStudy
+from optuna_zaps._process import TrialsOfAsk
 from optuna_zaps._space import Scale
 from optuna_zaps._space import offers
 from optuna_zaps.candidates import CandidateSet
 from optuna_zaps.candidates import choice_key
+from optuna_zaps.candidates import digested
 from optuna_zaps.joint import Observations
 from optuna_zaps.search import History
 
+
+# A child of Optuna's logger, so that ``optuna.logging.set_verbosity`` reaches it.
+_logger = optuna.logging.get_logger("optuna.samplers.zaps")
 
 CLAIM_KEY = "zaps:candidate"
 """System attribute that holds the parameters of the candidate a trial is about to evaluate."""
@@ -47,6 +54,9 @@ PHASE_KEY = "zaps:phase"
 
 CONSTRAINTS_KEY = "constraints"
 """Optuna's system attribute for the values of constraints, and the prefix of others."""
+
+_LONGEST_CLAIM = 2**15
+"""Most characters of a claim; MySQL's TEXT holds 65,535 bytes."""
 
 _LARGEST = 1e30
 """Largest label: squares of larger ones overflow, such as those of a penalty of
@@ -117,6 +127,11 @@ class _Tally:
         self._successes: list[_Label] = []
         self._any_failure = False
 
+    def unfinished(self) -> list[Identity]:
+        """Configurations that trials evaluate and none has evaluated to its end."""
+        finished = {identity for identity, *_ in self._successes}
+        return [identity for identity in self._running if identity not in finished]
+
     def copy(self) -> _Tally:
         twin = copy(self)
         twin.taken, twin._running = self.taken.copy(), self._running.copy()
@@ -181,10 +196,17 @@ class _Reading:
     Args:
         configurations: What the trials are looked up in.
         signs: As :func:`direction_signs` has them.
+        params_of: Reads the parameters that a trial evaluates, as far as they can be known.
     """
 
-    def __init__(self, configurations: Configurations, signs: tuple[float, ...]) -> None:
+    def __init__(
+        self,
+        configurations: Configurations,
+        signs: tuple[float, ...],
+        params_of: Callable[[FrozenTrial], Mapping[str, Any]],
+    ) -> None:
         self.configurations = configurations
+        self._params_of = params_of
         self.tally = _Tally(signs)
         self.prefix = FinishedPrefix()
         self._beyond: dict[tuple[int, datetime | None], Identity | None] = {}
@@ -200,18 +222,24 @@ class _Reading:
     def identity_of(self, trial: FrozenTrial) -> Identity | None:
         """What the configuration is known by that a trial evaluates, as far as it can be known."""
         if not trial.state.is_finished():
-            return self.configurations.index(evaluated_params(trial))
+            return self.configurations.index(self._params_of(trial))
         key = trial.number, trial.datetime_complete
         if key not in self._beyond:
-            self._beyond[key] = self.configurations.index(evaluated_params(trial))
+            self._beyond[key] = self.configurations.index(self._params_of(trial))
         return self._beyond[key]
 
 
 class HistoryReader:
-    """Reads histories, remembering the finished trials of each study."""
+    """Reads histories, remembering the finished trials of each study.
 
-    def __init__(self) -> None:
+    Args:
+        trials: Reads the trials of a study.
+    """
+
+    def __init__(self, trials: TrialsOfAsk) -> None:
+        self._trials = trials
         self._readings: PerStudy[dict[tuple[str, ...], _Reading]] = PerStudy(dict)
+        self._has_warned = False
 
     def read(
         self, study: Study, candidates: CandidateSet, but: FrozenTrial | None
@@ -245,6 +273,29 @@ class HistoryReader:
         seen = [configurations.params(identity) for identity in order]
         return seen, tally.observations(order.__getitem__, len(order))
 
+    def unfinished(
+        self, study: Study, configurations: Configurations, but: FrozenTrial | None, own: set[int]
+    ) -> dict[Any, int]:
+        """How many trials are on each configuration that none has evaluated to its end.
+
+        Args:
+            study: The study.
+            configurations: What its configurations are looked up in.
+            but: As for :meth:`read`.
+            own: Identities of trials that will end, whose configurations are left out.
+        """
+        reading, rest = self._split(study, configurations, but)
+        counts: dict[Any, int] = dict.fromkeys(
+            self._tally(study, configurations, but).unfinished(), 0
+        )
+        for trial in rest:
+            identity = reading.identity_of(trial)
+            if identity in counts and trial._trial_id in own:
+                del counts[identity]
+            elif identity in counts:
+                counts[identity] += 1
+        return counts
+
     def holders(
         self,
         study: Study,
@@ -275,7 +326,7 @@ class HistoryReader:
         self, study: Study, configurations: Configurations, but: FrozenTrial | None
     ) -> tuple[_Reading, list[FrozenTrial]]:
         """What was read of a study, and the trials behind it."""
-        trials = study._storage.get_all_trials(study._study_id, deepcopy=False)
+        trials = self._trials.of(study)
         readings = self._readings[study]
         known = readings.get(configurations.names)
         if (
@@ -283,10 +334,20 @@ class HistoryReader:
             or known.configurations is not configurations
             or not known.prefix.is_of(trials)
         ):
-            known = _Reading(configurations, direction_signs(study))
+            known = _Reading(configurations, direction_signs(study), self._params_of)
             readings[configurations.names] = known
         rest = known.advance(trials)
         return known, [t for t in rest if but is None or t.number != but.number]
+
+    def _params_of(self, trial: FrozenTrial) -> Mapping[str, Any]:
+        if not isinstance(trial.system_attrs.get(CLAIM_KEY, {}), Mapping) and not self._has_warned:
+            self._has_warned = True
+            _logger.warning(
+                f"Trial#{trial.number} has the system attribute {CLAIM_KEY!r}, which must map "
+                f"parameters to values, but got {trial.system_attrs[CLAIM_KEY]!r}. It and others "
+                "like it are ignored; ZAPSSampler has not written it."
+            )
+        return evaluated_params(trial)
 
 
 def direction_signs(study: Study) -> tuple[float, ...]:
@@ -319,9 +380,17 @@ def constraints_of(trial: FrozenTrial) -> dict[str, float]:
     return values
 
 
-def fixed_params(trial: FrozenTrial) -> dict[str, Any]:
-    """Parameters of a trial that are decided already: enqueued ones and those suggested."""
-    return {**trial.system_attrs.get("fixed_params", {}), **trial.params}
+def fixed_params(
+    trial: FrozenTrial, system_attrs: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Parameters of a trial that are decided already: enqueued ones and those suggested.
+
+    Args:
+        trial: The trial.
+        system_attrs: Its attributes where they were read before, by default those it holds.
+    """
+    attributes = trial.system_attrs if system_attrs is None else system_attrs
+    return {**attributes.get("fixed_params", {}), **trial.params}
 
 
 def fixed_from_outside(study: Study, sampler: BaseSampler) -> dict[str, Any]:
@@ -338,14 +407,33 @@ def fixed_from_outside(study: Study, sampler: BaseSampler) -> dict[str, Any]:
     return fixed if outer is sampler else {}
 
 
+def claimable(params: Mapping[str, Any]) -> dict[str, Any] | None:
+    """A claim on a configuration, with digests in the place of long values.
+
+    Returns:
+        ``None`` if there are so many parameters that a claim would not fit into the text of a
+        database. Then two workers hardly choose the same.
+    """
+    claim = {name: digested(value) for name, value in params.items()}
+    return claim if len(json.dumps(claim)) <= _LONGEST_CLAIM else None
+
+
+def claim_in(system_attrs: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The claim among a trial's attributes; empty if it has none, or one that is not ours."""
+    claim = system_attrs.get(CLAIM_KEY)
+    return claim if isinstance(claim, Mapping) else {}
+
+
 def evaluated_params(trial: FrozenTrial) -> dict[str, Any]:
     """Parameters that a trial evaluates, as far as they can be known yet.
 
     What the objective suggested counts for more than what was claimed: an outer sampler may have
-    overruled a value.
+    overruled a value. A worker that died after its claim and before its first parameter has
+    evaluated nothing.
     """
-    claim: Mapping[str, Any] = trial.system_attrs.get(CLAIM_KEY, {})
-    return {**claim, **fixed_params(trial)}
+    if trial.state == TrialState.FAIL and not trial.params:
+        return {}
+    return {**claim_in(trial.system_attrs), **fixed_params(trial)}
 
 
 def _comparable(labels: list[_Label]) -> list[_Label]:

@@ -14,15 +14,21 @@ from optuna.trial import TrialState
 
 from optuna_zaps._process import FinishedPrefix
 from optuna_zaps._process import PerStudy
+from optuna_zaps._process import TrialsOfAsk
 
 
 Space: TypeAlias = dict[str, BaseDistribution]
 
 
 class InferredSpaces:
-    """Spaces of studies, each finished trial of which is looked at once."""
+    """Spaces of studies, each finished trial of which is looked at once.
 
-    def __init__(self) -> None:
+    Args:
+        trials: Reads the trials of a study.
+    """
+
+    def __init__(self, trials: TrialsOfAsk) -> None:
+        self._trials = trials
         self._partitions: PerStudy[list[_Partition]] = PerStudy(list)
 
     def shared(self, study: Study) -> Space:
@@ -37,8 +43,7 @@ class InferredSpaces:
         return self._partition(study).groups()
 
     def _partition(self, study: Study) -> _Partition:
-        # Not those of a bracket, which is what Hyperband shows: they share their space.
-        trials = study._storage.get_all_trials(study._study_id, deepcopy=False)
+        trials = self._trials.of(study)
         known = self._partitions[study]
         if not known or not known[0].prefix.is_of(trials):
             known[:] = [_Partition()]

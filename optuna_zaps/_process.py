@@ -1,4 +1,4 @@
-"""What a sampler keeps in one process: copied to another, it starts anew there."""
+"""Memory of a sampler in one process; a copy in another process starts with none."""
 
 from __future__ import annotations
 
@@ -91,3 +91,58 @@ class FinishedPrefix:
         if stop > start:
             self._n_trials, self._last_completed = stop, trials[stop - 1].datetime_complete
         return trials[start:stop], trials[stop:]
+
+
+class TrialsOfAsk:
+    """Trials of a study, read from the storage once in an ask.
+
+    Each reading costs a remote storage several statements, and the space and the history are
+    looked for in the same trials.
+    """
+
+    def __init__(self) -> None:
+        self._local = threading.local()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (TrialsOfAsk, ())
+
+    def of(self, study: Study) -> list[FrozenTrial]:
+        """All trials, as they were when this thread first asked since :meth:`forget`."""
+        known = getattr(self._local, "known", None)
+        if known is None or known[0] is not study._storage or known[1] != study._study_id:
+            # Not those of a bracket, which is all that Hyperband shows.
+            trials = study._storage.get_all_trials(study._study_id, deepcopy=False)
+            self._local.known = known = (study._storage, study._study_id, trials)
+        trials_of: list[FrozenTrial] = known[2]
+        return trials_of
+
+    def forget(self) -> None:
+        """Read anew when asked next."""
+        self._local.known = None
+
+
+class OwnTrials:
+    """Trials that threads of this process evaluate in ``Study.optimize``.
+
+    They will end, unlike running trials of a worker that may have died.
+    """
+
+    def __init__(self) -> None:
+        self._of_thread: WeakKeyDictionary[threading.Thread, int] = WeakKeyDictionary()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (OwnTrials, ())
+
+    def begin(self, study: Study, trial: FrozenTrial) -> None:
+        """Note the trial of this thread, which has left the one before."""
+        self.end()
+        if study._thread_local.in_optimize_loop:
+            self._of_thread[threading.current_thread()] = trial._trial_id
+
+    def end(self) -> None:
+        """Note that the trial of this thread has ended."""
+        self._of_thread.pop(threading.current_thread(), None)
+
+    def ids(self) -> set[int]:
+        """Identities of the trials under way."""
+        return {id_ for thread, id_ in list(self._of_thread.items()) if thread.is_alive()}

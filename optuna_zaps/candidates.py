@@ -14,6 +14,7 @@ from collections.abc import Hashable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from functools import cached_property
+import hashlib
 import math
 from typing import Any
 
@@ -25,6 +26,12 @@ from scipy.sparse import csr_array
 
 MAX_CANDIDATES = 2**18
 """Largest space that is enumerated, in configurations (an 8 MiB table of 32-byte rows)."""
+
+
+_LONG = 64
+"""Longest text of a choice that is known by itself rather than by its digest."""
+
+_DIGEST = "sha256"
 
 
 class _NaN:
@@ -313,15 +320,30 @@ class CandidateSet:
 def choice_key(value: Any) -> Any:
     """Hashable stand-in that equals itself for NaN, as Optuna compares choices.
 
-    A list equals a tuple: storages return either as a list.
+    A list equals a tuple: storages return either as a list. What is long is known by its digest.
     """
-    if type(value) in (str, int, bool):  # most are, and are asked for often
-        return value
+    if type(value) in (int, bool) or (type(value) is str and len(value) <= _LONG):
+        return value  # most are, and are asked for often
     if isinstance(value, float) and math.isnan(value):
         return _NaN
+    if isinstance(value, Mapping) and value.keys() == {_DIGEST}:
+        return (_DIGEST, value[_DIGEST])
+    key: Any = value
     if isinstance(value, list | tuple):
-        return tuple(choice_key(item) for item in value)
-    return value if isinstance(value, Hashable) else repr(value)
+        key = tuple(choice_key(item) for item in value)
+    elif not isinstance(value, Hashable):
+        key = repr(value)
+    if isinstance(key, str | tuple) and len(text := repr(key)) > _LONG + 2:
+        return (_DIGEST, hashlib.sha256(text.encode()).hexdigest())
+    return key
+
+
+def digested(value: Any) -> Any:
+    """A value, or, if that is long, what stands for it among choices and is short as JSON."""
+    key = choice_key(value)
+    if isinstance(key, tuple) and len(key) == 2 and key[0] == _DIGEST:
+        return {_DIGEST: key[1]}
+    return value
 
 
 def _weights(sizes: Sequence[int]) -> npt.NDArray[np.uint64]:

@@ -45,6 +45,9 @@ _N_TYPICAL = 32
 """How many of the oldest violations say what is typical of them, and of the slacks likewise."""
 
 
+_LEAST_CHANCE = 0.75
+"""Chance of a value, in units of the best chance, that a proposal must have."""
+
 _SUCCESS = -(2**31)
 """Number of the outcome that says whether a trial gives values at all."""
 
@@ -171,8 +174,7 @@ class JointSearch:
         candidates = free
         if observations.success is not None:
             success = self._search_of(_SUCCESS).predict(observations.success)
-            candidates = _succeeding(success, free, number)
-        free = candidates
+            free = candidates = _succeeding(success, free)
         models = [
             self._search_of(-1 - i).predict(_balanced(history))
             for i, history in enumerate(constraints)
@@ -227,18 +229,18 @@ class JointSearch:
         return np.asarray(distance.min(axis=1), dtype=np.float64)
 
 
-def _succeeding(
-    success: Prediction, free: npt.NDArray[np.bool_], number: int
-) -> npt.NDArray[np.bool_]:
-    """Candidates whose trials are about as likely to give values as those of any.
+def _succeeding(success: Prediction, free: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Candidates whose trials are about as likely to give values as the likeliest.
+
+    Relative to the likeliest, since failures that come by chance, anywhere, must not decide.
 
     Args:
         success: Prediction of labels that are 1 for success and 0 for failure.
         free: Mask of the candidates that may be proposed.
-        number: Number of the trial.
     """
     chance = np.clip(success.mean, 0.0, 1.0)
-    return free & (chance >= 0.5 * chance[free].max())
+    likely: npt.NDArray[np.bool_] = chance >= _LEAST_CHANCE * chance[free].max()
+    return free & likely
 
 
 def _balanced(history: History) -> History:

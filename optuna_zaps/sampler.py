@@ -31,12 +31,16 @@ from optuna_zaps._arena import EnumeratedArena
 from optuna_zaps._history import CLAIM_KEY
 from optuna_zaps._history import PHASE_KEY
 from optuna_zaps._history import HistoryReader
+from optuna_zaps._history import claim_in
+from optuna_zaps._history import claimable
 from optuna_zaps._history import direction_signs
 from optuna_zaps._history import fixed_from_outside
 from optuna_zaps._history import fixed_params
 from optuna_zaps._inferred import InferredSpaces
 from optuna_zaps._process import Lock
+from optuna_zaps._process import OwnTrials
 from optuna_zaps._process import PerStudy
+from optuna_zaps._process import TrialsOfAsk
 from optuna_zaps._random import stream
 from optuna_zaps.candidates import CandidateSet
 from optuna_zaps.initialization import sequence_plan
@@ -201,9 +205,15 @@ class ZAPSSampler(BaseSampler):
         self._constraints_func = constraints_func
         self._warned: set[str] = set()
         self._lock = Lock()
-        self._reader = HistoryReader()
+        self._trials = TrialsOfAsk()
+        self._own = OwnTrials()
+        self._reader = HistoryReader(self._trials)
+        # System attributes of each trial as it begins, which some callers hand over as a view
+        # that reads the storage anew.
+        self._begun: PerStudy[dict[int, Mapping[str, Any]]] = PerStudy(dict)
+        self._n_free: PerStudy[list[int]] = PerStudy(list)
         self._served: PerStudy[dict[int, dict[str, Any] | None]] = PerStudy(dict)
-        self._inferred = InferredSpaces()
+        self._inferred = InferredSpaces(self._trials)
 
         self._function: ProxyFunction | None = None
         self._arenas: dict[frozenset[str], tuple[dict[str, BaseDistribution], Arena]] = {}
@@ -278,6 +288,7 @@ class ZAPSSampler(BaseSampler):
         if study._is_multi_objective():
             raise ValueError("A study with several objectives has no single ranking.")
         with self._lock:
+            self._trials.forget()
             arena = self._arena
             if arena is None or not self._space_is_given:
                 arena = self._arena_of(self._inferred_space(study))
@@ -299,6 +310,8 @@ class ZAPSSampler(BaseSampler):
         """See :meth:`optuna.samplers.BaseSampler.before_trial`."""
         # Left by a trial of a deleted study, whose identity has come again.
         self._served[study].pop(trial._trial_id, None)
+        self._begun[study][trial._trial_id] = trial.system_attrs
+        self._own.begin(study, trial)
         self._independent_sampler.before_trial(study, trial)
 
     def infer_relative_search_space(
@@ -312,6 +325,7 @@ class ZAPSSampler(BaseSampler):
         if self._space_is_given:
             return {}
         with self._lock:
+            self._trials.forget()
             return {
                 name: distribution
                 for space in self._inferred_spaces(study)
@@ -333,6 +347,7 @@ class ZAPSSampler(BaseSampler):
                     asked = {name: d for name, d in space.items() if name in search_space}
                     chosen = self._independent_sampler.sample_relative(study, trial, asked)
                 params.update(chosen)
+            self._trials.forget()
         return {
             name: _space.served(name, params[name], distribution)
             for name, distribution in search_space.items()
@@ -370,6 +385,8 @@ class ZAPSSampler(BaseSampler):
         from the trials is no reason to stop: the next trial may widen it.
         """
         self._served[study].pop(trial._trial_id, None)
+        self._begun[study].pop(trial._trial_id, None)
+        self._own.end()
         if self._constraints_func is not None:
             _process_constraints_after_trial(self._constraints_func, study, trial, state)
         self._independent_sampler.after_trial(study, trial, state, values)
@@ -381,23 +398,33 @@ class ZAPSSampler(BaseSampler):
         candidates = self._arena.search.first.candidates
         if state == TrialState.COMPLETE:
             self._warn_of_unused(trial, candidates.names)
-        matching = candidates.matching(fixed_from_outside(study, self))
-        # Reading the history is worth it only where the space may be exhausted, and trials that
-        # other workers began have higher numbers than this one.
-        if not self._arena.is_exhaustible or trial.number + _MAX_WORKERS < matching.sum():
+        if self._arena.is_exhaustible and study._thread_local.in_optimize_loop:
+            self._stop_if_exhausted(study, trial, candidates)
+
+    def _stop_if_exhausted(
+        self, study: Study, trial: FrozenTrial, candidates: CandidateSet
+    ) -> None:
+        """Stop a study of which every configuration was evaluated or is about to be.
+
+        Running trials of other processes may be those of workers that have died, so that further
+        trials evaluate their configurations again before the study stops.
+        """
+        n_free = self._n_free[study]
+        if n_free and n_free[0] > 0:
             return
+        matching = candidates.matching(fixed_from_outside(study, self))
         with self._lock:
+            self._trials.forget()
+            own = self._own.ids() | {trial._trial_id}
+            left = self._reader.unfinished(study, candidates, None, own)
             unavailable = self._reader.read(study, candidates, None).unavailable
-        waiting = study._storage.get_all_trials(
-            study._study_id, deepcopy=False, states=(TrialState.WAITING,)
-        )
-        if (
-            matching.any()
-            and unavailable[matching].all()
-            and not waiting
-            and study._thread_local.in_optimize_loop
-        ):
-            _logger.info("Every configuration was evaluated; the study stops.")
+            states = {each.state for each in self._trials.of(study)}
+            self._trials.forget()
+        unavailable[list(left)] = False
+        if matching.any() and unavailable[matching].all() and TrialState.WAITING not in states:
+            _logger.info(
+                "Every configuration was evaluated or is being evaluated; the study stops."
+            )
             study.stop()
 
     def _params_of(
@@ -412,7 +439,9 @@ class ZAPSSampler(BaseSampler):
         with self._lock:
             served = self._served[study]
             if trial._trial_id not in served:
+                self._trials.forget()
                 served[trial._trial_id] = self._pick(study, trial, self._arena, {})
+                self._trials.forget()
             return served[trial._trial_id]
 
     def _pick(
@@ -430,9 +459,9 @@ class ZAPSSampler(BaseSampler):
             ``None`` if no candidate agrees with the parameters that are fixed already, or if an
             inferred space is exhausted.
         """
-        fixed = {**fixed_from_outside(study, self), **fixed_params(trial)}
+        fixed = self._fixed(study, trial, arena)
         refused: list[dict[str, Any]] = []
-        # Who refuses a candidate is another worker.
+        # Each refusal means that another worker holds the candidate.
         for _ in range(_MAX_WORKERS):
             search, observations = arena.view(study, self._reader, trial, fixed)
             candidates = search.first.candidates
@@ -446,14 +475,17 @@ class ZAPSSampler(BaseSampler):
                     allowed[candidate] = False
             proposal = search.propose(observations, trial.number, allowed)
             if proposal is None and not refused:
-                return self._repeated(study, trial, candidates, matching)
+                return self._repeated(study, trial, arena, candidates, matching)
             if proposal is None:
-                # Who was in the way may have given way as well: the history will say.
+                # The rival may have backed off too; the history was read again since.
                 refused.clear()
                 continue
             params = candidates.params(proposal.candidate)
             self._claim(study, trial, {**claimed, **params})
             if self._holds(study, trial, arena, params):
+                n_running = len(observations.objectives[0].pending)
+                n_free = int((matching & ~observations.unavailable).sum()) - 1
+                self._n_free[study][:] = [n_free - 2 * n_running]
                 self._annotate(study, trial, proposal)
                 return params
             # At once, since the other waits for it no longer than a moment.
@@ -461,8 +493,29 @@ class ZAPSSampler(BaseSampler):
             refused.append(params)
         return None
 
+    def _fixed(self, study: Study, trial: FrozenTrial, arena: Arena) -> dict[str, Any]:
+        """Parameters of a trial that are decided before a candidate is chosen.
+
+        A trial that is tried again because its worker died has the claim of the first try, and
+        keeps it unless another trial has taken it.
+        """
+        attributes = self._begun[study].get(trial._trial_id)
+        fixed = {
+            **fixed_from_outside(study, self),
+            **fixed_params(trial, attributes),
+        }
+        claim = {} if attributes is None else claim_in(attributes)
+        if not claim:
+            return fixed
+        retried = {**claim, **fixed}
+        search, observations = arena.view(study, self._reader, trial, retried)
+        free = search.first.candidates.matching(retried) & ~observations.unavailable
+        return retried if free.any() else fixed
+
     def _claim(self, study: Study, trial: FrozenTrial, params: Mapping[str, Any]) -> None:
-        study._storage.set_trial_system_attr(trial._trial_id, CLAIM_KEY, dict(params))
+        claim = claimable(params)
+        if claim is not None:
+            study._storage.set_trial_system_attr(trial._trial_id, CLAIM_KEY, claim)
 
     def _holds(
         self, study: Study, trial: FrozenTrial, arena: Arena, params: Mapping[str, Any]
@@ -475,6 +528,7 @@ class ZAPSSampler(BaseSampler):
         way at once; the lower one waits a moment for that.
         """
         for patience in (*_CLAIM_PATIENCE, None):
+            self._trials.forget()
             others = self._reader.holders(study, arena.configurations, params, trial)
             if not others:
                 return True
@@ -487,33 +541,48 @@ class ZAPSSampler(BaseSampler):
         self,
         study: Study,
         trial: FrozenTrial,
+        arena: Arena,
         candidates: CandidateSet,
         matching: npt.NDArray[np.bool_],
     ) -> dict[str, Any] | None:
-        """What becomes of a trial for which nothing new is left."""
+        """Choose a configuration for a trial for which nothing new is left.
+
+        First those that running trials have not evaluated yet: their workers may have died.
+        """
+        own = self._own.ids()
+        running = self._reader.unfinished(study, arena.configurations, trial, own)
+        again = {c: n for c, n in running.items() if matching[c]} if arena.is_exhaustible else {}
         if matching.all():
             what, topic = "Every configuration of the search space", "exhausted"
         else:
             what = "Every configuration that agrees with the parameters that are fixed"
             topic = "exhausted in part"
-        then = "further trials repeat one"
-        if not self._space_is_given:
+        if again:
+            then = "further trials evaluate again what has not ended"
+        elif self._space_is_given:
+            then = "further trials repeat one"
+        else:
             then = f"`{type(self._independent_sampler).__name__}` samples further trials"
         self._warn_once(
             f"{topic} {study._study_id}",
             f"{what} was evaluated or is being evaluated; {then}.",
         )
-        if not self._space_is_given:
+        self._n_free[study][:] = [0]
+        if not again and not self._space_is_given:
             # What else the objective may suggest still tells further trials apart.
             return None
-        repeats = stream(self._seed, "exhausted", trial.number)
-        repeated = int(repeats.choice(np.flatnonzero(matching)))
+        if again:
+            repeated = min(again, key=lambda candidate: (again[candidate], candidate))
+            self._claim(study, trial, candidates.params(repeated))
+        else:
+            repeats = stream(self._seed, "exhausted", trial.number)
+            repeated = int(repeats.choice(np.flatnonzero(matching)))
         study._storage.set_trial_user_attr(trial._trial_id, PHASE_KEY, "repetition")
         return candidates.params(repeated)
 
     def _withdraw(self, study: Study, trial: FrozenTrial) -> None:
         """Take back what was claimed and not suggested: another branch of the objective."""
-        claim = trial.system_attrs.get(CLAIM_KEY, {})
+        claim = claim_in(trial.system_attrs)
         kept = {name: value for name, value in claim.items() if name in trial.params}
         if len(kept) < len(claim):
             self._claim(study, trial, kept)

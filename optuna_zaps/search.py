@@ -223,7 +223,7 @@ class History:
     labelled: IntArray
     labels: FloatArray
     unavailable: npt.NDArray[np.bool_]
-    pending: IntArray = field(default_factory=partial(np.empty, 0, np.intp))
+    pending: IntArray = field(default_factory=lambda: np.empty(0, np.intp))
 
     def __post_init__(self) -> None:
         assert self.labelled.shape == self.labels.shape
