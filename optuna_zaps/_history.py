@@ -33,7 +33,7 @@ from optuna.trial import TrialState
 
 from optuna_zaps._process import FinishedPrefix
 from optuna_zaps._process import PerStudy
-from optuna_zaps._process import TrialsOfAsk
+from optuna_zaps._process import all_trials
 from optuna_zaps._space import Scale
 from optuna_zaps._space import offers
 from optuna_zaps.candidates import CandidateSet
@@ -233,11 +233,11 @@ class HistoryReader:
     """Reads histories, remembering the finished trials of each study.
 
     Args:
-        trials: Reads the trials of a study.
+        read_trials: Reads the trials of a study.
     """
 
-    def __init__(self, trials: TrialsOfAsk) -> None:
-        self._trials = trials
+    def __init__(self, read_trials: Callable[[Study], Sequence[FrozenTrial]] = all_trials) -> None:
+        self._read_trials = read_trials
         self._readings: PerStudy[dict[tuple[str, ...], _Reading]] = PerStudy(dict)
         self._has_warned = False
 
@@ -274,19 +274,18 @@ class HistoryReader:
         return seen, tally.observations(order.__getitem__, len(order))
 
     def unfinished(
-        self, study: Study, configurations: Configurations, but: FrozenTrial | None, own: set[int]
+        self, study: Study, configurations: Configurations, own: set[int]
     ) -> dict[Any, int]:
         """How many trials are on each configuration that none has evaluated to its end.
 
         Args:
             study: The study.
             configurations: What its configurations are looked up in.
-            but: As for :meth:`read`.
-            own: Identities of trials that will end, whose configurations are left out.
+            own: Identities of trials that will end; their configurations are left out.
         """
-        reading, rest = self._split(study, configurations, but)
+        reading, rest = self._split(study, configurations, None)
         counts: dict[Any, int] = dict.fromkeys(
-            self._tally(study, configurations, but).unfinished(), 0
+            self._tally(study, configurations, None).unfinished(), 0
         )
         for trial in rest:
             identity = reading.identity_of(trial)
@@ -326,7 +325,7 @@ class HistoryReader:
         self, study: Study, configurations: Configurations, but: FrozenTrial | None
     ) -> tuple[_Reading, list[FrozenTrial]]:
         """What was read of a study, and the trials behind it."""
-        trials = self._trials.of(study)
+        trials = self._read_trials(study)
         readings = self._readings[study]
         known = readings.get(configurations.names)
         if (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from optuna.trial import TrialState
 
 from optuna_zaps._process import FinishedPrefix
 from optuna_zaps._process import PerStudy
-from optuna_zaps._process import TrialsOfAsk
+from optuna_zaps._process import all_trials
 
 
 Space: TypeAlias = dict[str, BaseDistribution]
@@ -24,11 +25,11 @@ class InferredSpaces:
     """Spaces of studies, each finished trial of which is looked at once.
 
     Args:
-        trials: Reads the trials of a study.
+        read_trials: Reads the trials of a study.
     """
 
-    def __init__(self, trials: TrialsOfAsk) -> None:
-        self._trials = trials
+    def __init__(self, read_trials: Callable[[Study], Sequence[FrozenTrial]] = all_trials) -> None:
+        self._read_trials = read_trials
         self._partitions: PerStudy[list[_Partition]] = PerStudy(list)
 
     def shared(self, study: Study) -> Space:
@@ -43,7 +44,7 @@ class InferredSpaces:
         return self._partition(study).groups()
 
     def _partition(self, study: Study) -> _Partition:
-        trials = self._trials.of(study)
+        trials = self._read_trials(study)
         known = self._partitions[study]
         if not known or not known[0].prefix.is_of(trials):
             known[:] = [_Partition()]

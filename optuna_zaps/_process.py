@@ -93,6 +93,11 @@ class FinishedPrefix:
         return trials[start:stop], trials[stop:]
 
 
+def all_trials(study: Study) -> list[FrozenTrial]:
+    """Trials of a study as they are now, and not only those of a bracket that Hyperband shows."""
+    return study._storage.get_all_trials(study._study_id, deepcopy=False)
+
+
 class TrialsOfAsk:
     """Trials of a study, read from the storage once in an ask.
 
@@ -107,17 +112,19 @@ class TrialsOfAsk:
         return (TrialsOfAsk, ())
 
     def of(self, study: Study) -> list[FrozenTrial]:
-        """All trials, as they were when this thread first asked since :meth:`forget`."""
+        """All trials, as they were when this thread last called :meth:`refresh`."""
         known = getattr(self._local, "known", None)
         if known is None or known[0] is not study._storage or known[1] != study._study_id:
-            # Not those of a bracket, which is all that Hyperband shows.
-            trials = study._storage.get_all_trials(study._study_id, deepcopy=False)
-            self._local.known = known = (study._storage, study._study_id, trials)
-        trials_of: list[FrozenTrial] = known[2]
-        return trials_of
+            return all_trials(study)
+        trials: list[FrozenTrial] = known[2]
+        return trials
+
+    def refresh(self, study: Study) -> None:
+        """Read the trials and keep them for this thread until :meth:`forget`."""
+        self._local.known = (study._storage, study._study_id, all_trials(study))
 
     def forget(self) -> None:
-        """Read anew when asked next."""
+        """Keep nothing."""
         self._local.known = None
 
 

@@ -19,6 +19,7 @@ from optuna.exceptions import ExperimentalWarning
 from optuna.samplers import BaseSampler
 from optuna.samplers import TPESampler
 from optuna.samplers._base import _process_constraints_after_trial
+from optuna.storages._heartbeat import is_heartbeat_enabled
 from optuna.study import Study
 from optuna.trial import FrozenTrial
 from optuna.trial import TrialState
@@ -207,13 +208,13 @@ class ZAPSSampler(BaseSampler):
         self._lock = Lock()
         self._trials = TrialsOfAsk()
         self._own = OwnTrials()
-        self._reader = HistoryReader(self._trials)
+        self._reader = HistoryReader(self._trials.of)
         # System attributes of each trial as it begins, which some callers hand over as a view
         # that reads the storage anew.
         self._begun: PerStudy[dict[int, Mapping[str, Any]]] = PerStudy(dict)
         self._n_free: PerStudy[list[int]] = PerStudy(list)
         self._served: PerStudy[dict[int, dict[str, Any] | None]] = PerStudy(dict)
-        self._inferred = InferredSpaces(self._trials)
+        self._inferred = InferredSpaces(self._trials.of)
 
         self._function: ProxyFunction | None = None
         self._arenas: dict[frozenset[str], tuple[dict[str, BaseDistribution], Arena]] = {}
@@ -325,7 +326,7 @@ class ZAPSSampler(BaseSampler):
         if self._space_is_given:
             return {}
         with self._lock:
-            self._trials.forget()
+            self._trials.refresh(study)
             return {
                 name: distribution
                 for space in self._inferred_spaces(study)
@@ -337,6 +338,7 @@ class ZAPSSampler(BaseSampler):
     ) -> dict[str, Any]:
         """See :meth:`optuna.samplers.BaseSampler.sample_relative`."""
         if search_space == {}:
+            self._trials.forget()
             return {}
         params: dict[str, Any] = {}
         with self._lock:
@@ -414,9 +416,8 @@ class ZAPSSampler(BaseSampler):
             return
         matching = candidates.matching(fixed_from_outside(study, self))
         with self._lock:
-            self._trials.forget()
-            own = self._own.ids() | {trial._trial_id}
-            left = self._reader.unfinished(study, candidates, None, own)
+            self._trials.refresh(study)
+            left = self._abandoned(study, trial, candidates)
             unavailable = self._reader.read(study, candidates, None).unavailable
             states = {each.state for each in self._trials.of(study)}
             self._trials.forget()
@@ -439,7 +440,7 @@ class ZAPSSampler(BaseSampler):
         with self._lock:
             served = self._served[study]
             if trial._trial_id not in served:
-                self._trials.forget()
+                self._trials.refresh(study)
                 served[trial._trial_id] = self._pick(study, trial, self._arena, {})
                 self._trials.forget()
             return served[trial._trial_id]
@@ -477,8 +478,9 @@ class ZAPSSampler(BaseSampler):
             if proposal is None and not refused:
                 return self._repeated(study, trial, arena, candidates, matching)
             if proposal is None:
-                # The rival may have backed off too; the history was read again since.
+                # The rival may have backed off too; re-read the history.
                 refused.clear()
+                self._trials.refresh(study)
                 continue
             params = candidates.params(proposal.candidate)
             self._claim(study, trial, {**claimed, **params})
@@ -491,6 +493,7 @@ class ZAPSSampler(BaseSampler):
             # At once, since the other waits for it no longer than a moment.
             self._claim(study, trial, claimed)
             refused.append(params)
+            self._trials.refresh(study)
         return None
 
     def _fixed(self, study: Study, trial: FrozenTrial, arena: Arena) -> dict[str, Any]:
@@ -528,7 +531,7 @@ class ZAPSSampler(BaseSampler):
         way at once; the lower one waits a moment for that.
         """
         for patience in (*_CLAIM_PATIENCE, None):
-            self._trials.forget()
+            self._trials.refresh(study)
             others = self._reader.holders(study, arena.configurations, params, trial)
             if not others:
                 return True
@@ -549,9 +552,10 @@ class ZAPSSampler(BaseSampler):
 
         First those that running trials have not evaluated yet: their workers may have died.
         """
-        own = self._own.ids()
-        running = self._reader.unfinished(study, arena.configurations, trial, own)
-        again = {c: n for c, n in running.items() if matching[c]} if arena.is_exhaustible else {}
+        again: dict[Any, int] = {}
+        if arena.is_exhaustible:
+            running = self._abandoned(study, trial, candidates)
+            again = {candidate: n for candidate, n in running.items() if matching[candidate]}
         if matching.all():
             what, topic = "Every configuration of the search space", "exhausted"
         else:
@@ -579,6 +583,25 @@ class ZAPSSampler(BaseSampler):
             repeated = int(repeats.choice(np.flatnonzero(matching)))
         study._storage.set_trial_user_attr(trial._trial_id, PHASE_KEY, "repetition")
         return candidates.params(repeated)
+
+    def _abandoned(
+        self, study: Study, trial: FrozenTrial, candidates: CandidateSet
+    ) -> dict[Any, int]:
+        """Candidates that none but running trials have, whose workers may have died.
+
+        Args:
+            study: The study.
+            trial: The trial that asks or ends, which does not count.
+            candidates: All there are.
+
+        Returns:
+            For each of them how many such trials it has. None where the storage fails the trials
+            of dead workers by itself (heartbeat).
+        """
+        if is_heartbeat_enabled(study._storage):
+            return {}
+        own = self._own.ids() | {trial._trial_id}
+        return self._reader.unfinished(study, candidates, own)
 
     def _withdraw(self, study: Study, trial: FrozenTrial) -> None:
         """Take back what was claimed and not suggested: another branch of the objective."""

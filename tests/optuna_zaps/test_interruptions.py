@@ -222,14 +222,10 @@ def test_a_database_restarts_under_three_workers(server: PostgreSQL) -> None:
     new = [trial for trial in complete if trial.user_attrs["zaps:phase"] != "repetition"]
     evaluated = worker.configurations(new)
     assert len(set(evaluated)) == len(evaluated)
-    # A trial that was cut off keeps what it claimed: nobody knows that its worker is gone.
-    claims = [trial.system_attrs.get("zaps:candidate", {}) for trial in cut_off]
-    held = [tuple(claim[name] for name in sorted(claim)) for claim in claims if claim]
-    assert len({*evaluated, *held}) == worker.SIZE
-    # Whoever has begun a trial when another one claims the last configuration has to evaluate
-    # something: Optuna knows no trial that does not take place. That happens to a worker once,
-    # since after it the worker stops, and never to the one that made the last claim.
-    assert len(complete) - len(new) <= 2
+    # Nothing is lost: what was cut off is evaluated again, by whoever finds nothing else left.
+    assert len(set(worker.configurations(complete))) == worker.SIZE
+    # While the others evaluate the last two, a worker cannot know that they are alive.
+    assert len(complete) - len(new) <= len(cut_off) + 2 * 2
 
 
 # --- a study that others go on with ------------------------------------------------------------

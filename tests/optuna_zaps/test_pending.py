@@ -1,4 +1,4 @@
-"""Trials that are running count as evaluated at their predicted value."""
+"""Running trials: the spread that remains after them counts, and no prediction of theirs."""
 
 from __future__ import annotations
 
@@ -42,55 +42,52 @@ def history(study: optuna.Study) -> History:
 
 
 @pytest.mark.parametrize(("direction", "sign"), [("maximize", 1), ("minimize", -1)])
-def test_a_running_trial_has_its_prediction_for_a_label_until_it_has_a_value(
-    direction: str, sign: int
-) -> None:
+def test_a_running_trial_has_no_label_until_it_has_a_value(direction: str, sign: int) -> None:
     study = study_after(8, direction)
-    first, value = ask(study)
-    second, _ = ask(study)
+    (first, value), (second, _) = ask(study), ask(study)
     before = history(study)
-    assert before.pending is not None
-    assert before.pending.tolist() == [False] * 8 + [True] * 2
-    predicted = [study.trials[number].user_attrs["zaps:mean"] for number in (8, 9)]
-    assert before.labels[8:].tolist() == [sign * mean for mean in predicted]
+    assert len(before.labelled) == len(before.labels) == 8
+    assert len(before.pending) == 2
 
     study.tell(second, 3.0)
     study.tell(first, value)
     after = history(study)
-    assert after.pending is not None
-    assert not after.pending.any()
-    # Told out of order, and still in the order of the trials: a worker that was slow does not
-    # change what the others were told apart by.
-    assert after.labelled.tolist() == before.labelled.tolist()
+    assert len(after.pending) == 0
+    # Told out of order, and still in the order of the trials.
+    assert after.labelled[8:].tolist() == before.pending.tolist()
     assert after.labels[8:].tolist() == [sign * value, sign * 3.0]
 
 
-def test_running_trials_without_a_prediction_are_left_alone_and_have_no_label() -> None:
-    study = study_after(2)
-    ask(study)  # of the initial phase
-    seen = history(study)
-    assert len(seen.labelled) == 2
-    assert np.count_nonzero(seen.unavailable) == 3
+def test_an_attribute_of_a_running_trial_changes_no_proposal() -> None:
+    # Whatever it holds: it is an ordinary user attribute, which anybody may write.
+    proposals = []
+    for mean in (None, -1e6, 1e6, "text", [1.0, 2.0], {"a": 1}):
+        study = study_after(12)
+        running, _ = ask(study)
+        if mean is not None:
+            study._storage.set_trial_user_attr(running._trial_id, "zaps:mean", mean)
+        proposals.append(ask(study)[0].params)
+    assert all(params == proposals[0] for params in proposals)
 
 
-def test_a_failed_trial_loses_its_prediction_and_keeps_its_candidate() -> None:
+def test_a_failed_trial_is_not_pending_and_keeps_its_candidate() -> None:
     study = study_after(8)
     trial, _ = ask(study)
     study.tell(trial, state=TrialState.FAIL)
     seen = history(study)
     assert len(seen.labelled) == 8
+    assert len(seen.pending) == 0
     assert np.count_nonzero(seen.unavailable) == 9
 
 
-def test_a_value_counts_and_a_prediction_of_the_same_configuration_does_not() -> None:
+def test_a_configuration_with_a_value_is_not_pending() -> None:
     study = study_after(8)
     trial, _ = ask(study)
     study.enqueue_trial(trial.params)
     again, _ = ask(study)
     study.tell(again, 5.0)
     seen = history(study)
-    assert seen.pending is not None
-    assert not seen.pending.any()
+    assert len(seen.pending) == 0
     assert seen.labels[8] == 5.0
 
 
