@@ -39,12 +39,14 @@ from optuna_zaps._inferred import InferredSpaces
 from optuna_zaps._process import Lock
 from optuna_zaps._process import PerStudy
 from optuna_zaps._random import stream
+from optuna_zaps._remembered import ProxyFunction
+from optuna_zaps._remembered import RememberedProxies
 from optuna_zaps.candidates import CandidateSet
+from optuna_zaps.candidates import choice_key
 from optuna_zaps.initialization import sequence_plan
 from optuna_zaps.joint import JointSearch
 from optuna_zaps.profiles import PROFILES
 from optuna_zaps.profiles import Profile
-from optuna_zaps.proxies import ProxyFunction
 from optuna_zaps.proxies import ProxyTable
 from optuna_zaps.proxies import split_table
 from optuna_zaps.search import AnytimeSchedule
@@ -105,8 +107,9 @@ class ZAPSSampler(BaseSampler):
             candidates: a configuration without a row is never proposed. Or a function from
             parameters to ``{name: number}``, evaluated once for each configuration of the space,
             under a progress bar, and kept in memory; of a space that cannot be enumerated, for
-            1,024 configurations at first and about as many for each trial. Or :obj:`None`, to
-            search by the parameters alone.
+            1,024 configurations at first and about as many for each trial. A configuration for
+            which the function raises has no proxies, which is told once; it ranks in the middle.
+            Or :obj:`None`, to search by the parameters alone.
         search_space:
             Distribution, or sequence of choices, of each parameter. By default the space is read
             from the table (index levels with names, else the columns that are not numeric), or
@@ -206,7 +209,7 @@ class ZAPSSampler(BaseSampler):
         self._served: PerStudy[dict[int, dict[str, Any] | None]] = PerStudy(dict)
         self._inferred = InferredSpaces()
 
-        self._function: ProxyFunction | None = None
+        self._function: RememberedProxies | None = None
         self._arenas: dict[frozenset[str], tuple[dict[str, BaseDistribution], Arena]] = {}
         self._arena: Arena | None = None
         self._space_is_given = True
@@ -214,7 +217,7 @@ class ZAPSSampler(BaseSampler):
         if isinstance(proxies, pd.DataFrame):
             self._arena = EnumeratedArena(self._table_search(proxies, space))
         elif proxies is None or callable(proxies):
-            self._function = proxies
+            self._function = None if proxies is None else RememberedProxies(proxies)
             if space is not None:
                 self._arena = self._arena_of(space)
             else:
@@ -538,7 +541,7 @@ class ZAPSSampler(BaseSampler):
     def _table_search(
         self, table: pd.DataFrame, space: dict[str, BaseDistribution] | None
     ) -> JointSearch:
-        if table.empty:
+        if len(table) == 0:
             raise ValueError("The proxy table must have at least one row, but is empty.")
         parameters, proxies = split_table(table, None if space is None else list(space))
         if space is not None and _space.size(space) == float("inf"):
@@ -554,7 +557,7 @@ class ZAPSSampler(BaseSampler):
                 places=None if space is None else _space.places_of(space),
             )
         except ValueError as error:
-            n_repeated = int(parameters.duplicated().sum())
+            n_repeated = int(parameters.map(choice_key).duplicated().sum())
             if space is not None or not n_repeated:
                 raise
             raise ValueError(
