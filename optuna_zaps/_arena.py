@@ -18,13 +18,12 @@ from optuna_zaps._history import Configurations
 from optuna_zaps._history import DrawnConfigurations
 from optuna_zaps._history import HistoryReader
 from optuna_zaps._random import stream
+from optuna_zaps._remembered import RememberedProxies
 from optuna_zaps._space import offers
 from optuna_zaps.candidates import CandidateSet
-from optuna_zaps.candidates import choice_key
 from optuna_zaps.joint import JointSearch
 from optuna_zaps.joint import Observations
 from optuna_zaps.pool import Pool
-from optuna_zaps.proxies import ProxyFunction
 from optuna_zaps.proxies import ProxyTable
 
 
@@ -109,14 +108,14 @@ class DrawnArena:
         space: Mapping[str, BaseDistribution],
         make_search: PoolSearchFactory,
         seed: int,
-        function: ProxyFunction | None,
+        function: RememberedProxies | None,
     ) -> None:
         self._pool = Pool(space)
         self._drawn = DrawnConfigurations(self._pool.space)
         self.configurations: Configurations = self._drawn
         self._make_search = make_search
         self._seed = seed
-        self._proxies = None if function is None else _RememberedProxies(function)
+        self._proxies = None if function is None else _RankedProxies(function)
         self._first = self._search_over(self._pool.spread(stream(seed, "pool")))
         self.search = self._first
 
@@ -153,28 +152,17 @@ class DrawnArena:
         return self._make_search(candidates, proxies)
 
 
-class _RememberedProxies:
-    """Proxies of pool after pool, those of the first and of the latest remembered.
+class _RankedProxies:
+    """Proxies of pool after pool.
 
     Ranks are those among the first pool, so that a configuration keeps its rank.
     """
 
-    def __init__(self, function: ProxyFunction) -> None:
+    def __init__(self, function: RememberedProxies) -> None:
         self._function = function
-        self._first: dict[tuple[Any, ...], Mapping[str, float]] = {}
-        self._latest: dict[tuple[Any, ...], Mapping[str, float]] = {}
-        self._before: dict[tuple[Any, ...], Mapping[str, float]] = {}
         self._reference: ProxyTable | None = None
 
     def of(self, candidates: CandidateSet) -> ProxyTable:
-        self._before, self._latest = self._latest, {}
-        table = ProxyTable.from_function(self._remembered, candidates, self._reference)
-        if self._reference is None:
-            self._reference, self._first = table, self._latest
+        table = ProxyTable.from_function(self._function, candidates, self._reference)
+        self._reference = self._reference or table
         return table
-
-    def _remembered(self, params: dict[str, Any]) -> Mapping[str, float]:
-        key = tuple(map(choice_key, params.values()))
-        known = self._first.get(key) or self._before.get(key)
-        self._latest[key] = self._function(params) if known is None else known
-        return self._latest[key]

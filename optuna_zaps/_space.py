@@ -15,10 +15,13 @@ from optuna.distributions import BaseDistribution
 from optuna.distributions import CategoricalDistribution
 from optuna.distributions import FloatDistribution
 from optuna.distributions import IntDistribution
+import pandas as pd
 
+from optuna_zaps import _checks
 from optuna_zaps.candidates import MAX_CANDIDATES
 from optuna_zaps.candidates import CandidateSet
 from optuna_zaps.candidates import choice_key
+from optuna_zaps.candidates import is_missing
 
 
 SearchSpace = Mapping[str, BaseDistribution | Sequence[Any]]
@@ -29,25 +32,48 @@ def normalized(search_space: SearchSpace) -> dict[str, BaseDistribution]:
 
     Raises:
         ValueError: If the space is empty or a parameter has no choice.
-        TypeError: If a parameter has neither a distribution nor a sequence.
+        TypeError: If it is no mapping, a name is no text, or a parameter has neither a
+            distribution nor a sequence.
     """
+    if not isinstance(search_space, Mapping):
+        raise TypeError(
+            "search_space must map each name to a distribution or a sequence of choices, but got "
+            f"{search_space!r} of type {type(search_space).__name__}."
+        )
     if not search_space:
         raise ValueError("search_space must have at least one parameter, but is empty.")
-    space: dict[str, BaseDistribution] = {}
-    for name, choices in search_space.items():
-        if isinstance(choices, BaseDistribution):
-            space[name] = choices
-        elif isinstance(choices, Sequence) and not isinstance(choices, str):
-            # NumPy's scalars are no JSON, which is what a storage writes.
-            space[name] = CategoricalDistribution(
-                [value.item() if isinstance(value, np.generic) else value for value in choices]
-            )
-        else:
-            raise TypeError(
-                "search_space must map each name to a distribution or a sequence of choices, but "
-                f"got {choices!r} for {name!r}."
-            )
-    return space
+    return {_text(name): _distribution(name, given) for name, given in search_space.items()}
+
+
+def _text(name: Any) -> str:
+    if not isinstance(name, str):
+        raise TypeError(
+            "search_space must name each parameter by a string, as a study does, but got "
+            f"{name!r} of type {type(name).__name__}."
+        )
+    return name
+
+
+def _distribution(name: str, given: Any) -> BaseDistribution:
+    """The distribution of one parameter of a user's space."""
+    if isinstance(given, BaseDistribution):
+        return given
+    choices = _checks.listed(given)
+    if choices is None:
+        raise TypeError(
+            "search_space must map each name to a distribution or a sequence of choices, but got "
+            f"{given!r} for {name!r}."
+        )
+    if not choices:
+        raise ValueError(f"search_space must have a choice for each name, but {name!r} has none.")
+    return CategoricalDistribution([_storable(choice) for choice in choices])
+
+
+def _storable(choice: Any) -> Any:
+    """A choice as Python has it: scalars of NumPy and pandas are no JSON, as a storage writes."""
+    if choice is pd.NA:
+        return None
+    return choice.item() if isinstance(choice, np.generic) else choice
 
 
 def size(space: Mapping[str, BaseDistribution]) -> float:
@@ -89,8 +115,10 @@ def served(name: str, value: Any, distribution: BaseDistribution) -> Any:
         # Most are found so, in far less time.
         with contextlib.suppress(ValueError):
             return distribution.choices[distribution.choices.index(value)]
-        for choice in distribution.choices:
-            if choice_key(choice) == choice_key(value):
+        key, missing = choice_key(value), is_missing(value)
+        # A table does not tell None from NaN: its missing value is the one that the study offers.
+        for is_same in (lambda c: choice_key(c) == key, lambda c: missing and is_missing(c)):
+            for choice in filter(is_same, distribution.choices):
                 return choice
         offer = str(list(distribution.choices))
     else:

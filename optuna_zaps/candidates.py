@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Hashable
 from collections.abc import Mapping
 from collections.abc import Sequence
+import contextlib
 from functools import cached_property
 import hashlib
 import math
@@ -59,9 +60,19 @@ class Choices(tuple[Any, ...]):
         """Position of each by its key."""
         return {key: position for position, key in enumerate(self.keys)}
 
+    @cached_property
+    def missing(self) -> int | None:
+        """Position of ``None`` or NaN, ``None`` if neither is among them."""
+        return next((i for i, value in enumerate(self) if is_missing(value)), None)
+
     def position(self, value: Any) -> int | None:
-        """Position of a value, ``None`` if it is none of them."""
-        return self.positions.get(choice_key(value))
+        """Position of a value, ``None`` if it is none of them.
+
+        ``None`` and NaN stand for each other where only one of them is offered: a table does not
+        tell them apart.
+        """
+        position = self.positions.get(choice_key(value))
+        return self.missing if position is None and is_missing(value) else position
 
 
 class CandidateSet:
@@ -346,6 +357,12 @@ def digested(value: Any) -> Any:
     return value
 
 
+def is_missing(value: Any) -> bool:
+    """Whether pandas takes a value for a missing one."""
+    missing = pd.isna(value)
+    return isinstance(missing, bool) and missing  # of a list it says so for each item
+
+
 def _weights(sizes: Sequence[int]) -> npt.NDArray[np.uint64]:
     """What a position counts for, for each parameter, in the number that names a configuration.
 
@@ -367,25 +384,35 @@ def _names(codes: npt.NDArray[np.intp], weights: npt.NDArray[np.uint64]) -> npt.
 def _factorized(column: pd.Series[Any]) -> tuple[npt.NDArray[np.intp], tuple[Any, ...]]:
     """Codes and distinct values, in order of first appearance.
 
-    Values are Python scalars; a missing one in a column that is not of floats is ``None``, unless
-    the column has both ``None`` and NaN.
+    Scalars and arrays of NumPy become Python's scalars and lists. A missing value in a column
+    that is not of floats is ``None``, unless the column has both ``None`` and NaN.
     """
     values = column.to_numpy(dtype=object)
-    missing: Any = math.nan if pd.api.types.is_float_dtype(column.dtype) else None
-    codes, distinct = pd.factorize(values, use_na_sentinel=False)
-    if pd.isna(distinct).any():
-        is_missing = np.asarray(pd.isna(values), dtype=np.bool_)
-        is_none = np.asarray([value is None for value in values[is_missing]], dtype=np.bool_)
-        if is_none.any() and not is_none.all():
-            values = values.copy()
-            values[np.flatnonzero(is_missing)[~is_none]] = _NaN  # pandas takes the two for one
-            codes, distinct = pd.factorize(values, use_na_sentinel=False)
-    return codes, tuple(_scalar(value, missing) for value in distinct)
+    codes = _codes(values)
+    distinct = values[np.unique(codes, return_index=True)[1]].tolist()
+    n_missing = sum(map(is_missing, distinct))
+    dtype = column.cat.categories.dtype if hasattr(column, "cat") else column.dtype
+    missing = math.nan if pd.api.types.is_float_dtype(dtype) else None
+    return codes, tuple(
+        _scalar(value, missing if n_missing == 1 or not isinstance(value, float) else math.nan)
+        for value in distinct
+    )
 
 
-def _scalar(value: Any, missing: Any) -> Any:
-    if value is _NaN:
-        return math.nan
-    if pd.isna(value):
+def _codes(values: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+    """Number of each value among the distinct ones, in order of first appearance."""
+    with contextlib.suppress(TypeError):
+        codes = pd.factorize(values, use_na_sentinel=False)[0]
+        if len({isinstance(value, float) for value in values[pd.isna(values)]}) < 2:
+            return codes
+    # pandas finds no hash of lists, and takes None and NaN for one.
+    keys = (
+        choice_key(value if isinstance(value, float) else _scalar(value, None)) for value in values
+    )
+    return pd.factorize(np.fromiter(keys, object, len(values)), use_na_sentinel=False)[0]
+
+
+def _scalar(value: Any, missing: float | None) -> Any:
+    if is_missing(value):
         return missing
-    return value.item() if isinstance(value, np.generic) else value
+    return value.tolist() if isinstance(value, np.generic | np.ndarray) else value

@@ -7,14 +7,11 @@ Notations:
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
-import inspect
-from pathlib import Path
+from numbers import Real
 from typing import Any
-import warnings
 
 import numpy as np
 import numpy.typing as npt
@@ -22,10 +19,12 @@ import pandas as pd
 from scipy.stats import rankdata
 from tqdm.auto import tqdm
 
+from optuna_zaps import _checks
+from optuna_zaps._remembered import ProxyFunction
+from optuna_zaps._remembered import RememberedProxies
+from optuna_zaps._remembered import real_number
 from optuna_zaps.candidates import CandidateSet
-
-
-ProxyFunction = Callable[[dict[str, Any]], Mapping[str, float]]
+from optuna_zaps.candidates import is_missing
 
 
 class ProxyTable:
@@ -38,6 +37,11 @@ class ProxyTable:
             Table that says which proxies are of use, and among whose values the ranks are
             counted, so that they can be compared from one set of candidates to another. By
             default the values' own.
+        n_failed:
+            Number of candidates for which a function failed, which are not counted where a proxy
+            misses values.
+        remark:
+            What else there is to warn of.
 
     Attributes:
         names: Names of the proxies that are of use.
@@ -49,67 +53,88 @@ class ProxyTable:
             single number) or that has non-finite values, and says what becomes of them.
 
     Raises:
-        ValueError: If a column is not numeric or a name occurs twice.
+        ValueError: If a column does not hold real numbers or a name occurs twice.
     """
 
-    def __init__(self, values: pd.DataFrame, reference: ProxyTable | None = None) -> None:
+    def __init__(
+        self,
+        values: pd.DataFrame,
+        reference: ProxyTable | None = None,
+        *,
+        n_failed: int = 0,
+        remark: str | None = None,
+    ) -> None:
+        complaints = [remark] if remark else []
+        values = values.set_axis(list(map(str, values.columns)), axis="columns")
         if reference is not None:
             self.names: tuple[str, ...] = reference.names
-            self.values = values[list(self.names)].to_numpy(dtype=np.float64, na_value=np.nan)
+            self.values = _numbers(values[list(self.names)])
             self.ranks = _ranks_among(self.values, reference.values)
-            return
-        repeated = values.columns[values.columns.duplicated()].unique().tolist()
-        if repeated:
-            raise ValueError(f"Each proxy must have a name of its own, but got {repeated} twice.")
-        for name in values.columns:
-            if not pd.api.types.is_numeric_dtype(values[name].dtype):
+        else:
+            repeated = values.columns[values.columns.duplicated()].unique().tolist()
+            if repeated:
                 raise ValueError(
-                    f"Proxies must be numbers, but column {name!r} has dtype "
-                    f"{values[name].dtype}. Drop it, or name it in search_space if it is a "
-                    "parameter."
+                    f"Each proxy must have a name of its own, but got {repeated} twice."
                 )
-        array = values.to_numpy(dtype=np.float64, na_value=np.nan)
-        kept = self._report(list(map(str, values.columns)), array)
-        self.names = tuple(str(values.columns[column]) for column in kept)
-        self.values = np.asarray(array[:, kept], dtype=np.float64)
-        self.ranks = scaled_ranks(self.values)
+            array = _numbers(values)
+            kept = self._screened(list(values.columns), array, n_failed, complaints)
+            self.names = tuple(values.columns[column] for column in kept)
+            self.values = np.asarray(array[:, kept], dtype=np.float64)
+            self.ranks = scaled_ranks(self.values)
+        if complaints:
+            _checks.warn(f"Proxies: {'; '.join(complaints)}.")
 
     @classmethod
     def from_function(
         cls,
-        function: ProxyFunction,
+        function: ProxyFunction | RememberedProxies,
         candidates: CandidateSet,
         reference: ProxyTable | None = None,
     ) -> ProxyTable:
         """Call a function once for every candidate, under a progress bar if it takes long.
 
         Args:
-            function: From parameters to proxies.
+            function: From parameters to proxies. A candidate for which it fails or returns an
+                empty mapping has none.
             candidates: What it is called for.
             reference: As for the class.
 
         Raises:
-            ValueError: If the function does not return a mapping from names to numbers, or not
-                the same names everywhere.
+            ValueError: If the function does not return the same names everywhere, or failed for
+                every candidate.
         """
-        rows: list[Mapping[str, float]] = []
+        if not isinstance(function, RememberedProxies):
+            function = RememberedProxies(function)
+        names: tuple[str, ...] | None = None
+        rows: list[Mapping[str, float] | None] = []
         for candidate in tqdm(
             range(len(candidates)), desc="proxies", unit="configuration", leave=False, delay=1
         ):
             params = candidates.params(candidate)
-            row = function(params)
-            if not isinstance(row, Mapping):
-                raise ValueError(
-                    "The proxy function must return a mapping {name: number}, but got "
-                    f"{row!r} for {params}."
-                )
-            if rows and row.keys() != rows[0].keys():
-                raise ValueError(
-                    f"The proxy function must return the same names everywhere, but got "
-                    f"{sorted(row)} for {params} and {sorted(rows[0])} before."
-                )
+            row = function.of(params)
             rows.append(row)
-        return cls(pd.DataFrame(rows), reference)
+            if not row or reference is not None:
+                continue
+            names = tuple(row) if names is None else names
+            if row.keys() != set(names):
+                raise ValueError(
+                    "The proxy function must return the same names everywhere, and NaN for what "
+                    f"is not known, but got {sorted(row)} for {params} and {sorted(names)} before."
+                )
+        if reference is not None:
+            names = reference.names
+        n_failed = sum(row is None for row in rows)
+        if n_failed == len(rows) and reference is None:
+            function.refuse_failure()
+        names = names or ()
+        frame = pd.DataFrame(
+            [[(row or {}).get(name, np.nan) for name in names] for row in rows],
+            columns=list(names),
+            dtype=np.float64,
+        )
+        return cls(
+            frame, reference, n_failed=n_failed, remark=function.remark(n_failed, len(rows))
+        )
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -133,12 +158,17 @@ class ProxyTable:
         return np.asarray([positions[name] for name in names], dtype=np.intp)
 
     @staticmethod
-    def _report(names: Sequence[str], values: npt.NDArray[np.float64]) -> list[int]:
-        """Warn once of what is not as it should be; return the columns of use."""
-        kept, complaints = [], []
+    def _screened(
+        names: Sequence[str],
+        values: npt.NDArray[np.float64],
+        n_failed: int,
+        complaints: list[str],
+    ) -> list[int]:
+        """Return the columns of use, and add to the complaints what is not as it should be."""
+        kept = []
         for column, name in enumerate(names):
             known = values[~np.isnan(values[:, column]), column]
-            n_missing = len(values) - len(known)
+            n_missing = len(values) - n_failed - len(known)
             n_infinite = int(np.isinf(known).sum())
             if len(known) == 0:
                 complaints.append(f"{name!r} holds no number and is ignored")
@@ -151,20 +181,36 @@ class ProxyTable:
                 complaints.append(f"{name!r} misses {n_missing} values, ranked in the middle")
             if n_infinite:
                 complaints.append(f"{name!r} has {n_infinite} infinite values, ranked at the ends")
-        if complaints:
-            warnings.warn(
-                f"Proxies: {'; '.join(complaints)}.", UserWarning, stacklevel=_level_of_the_user()
-            )
         return kept
 
 
-def _level_of_the_user() -> int:
-    """Stack level, seen from the caller, of the first frame outside this package."""
-    package = str(Path(__file__).parent)
-    frame, level = inspect.currentframe(), 0
-    while frame is not None and frame.f_code.co_filename.startswith(package):
-        frame, level = frame.f_back, level + 1
-    return level
+def _numbers(values: pd.DataFrame) -> npt.NDArray[np.float64]:
+    """Values of proxies as floats, NaN where they are missing, shape (n_candidates, n_proxies).
+
+    Raises:
+        ValueError: If a column does not hold real numbers.
+    """
+    array = np.empty(values.shape, dtype=np.float64, order="F")
+    for column, name in enumerate(values.columns):
+        array[:, column] = _floats(str(name), values[name])
+    return array
+
+
+def _floats(name: str, column: pd.Series[Any]) -> npt.NDArray[np.float64]:
+    dtype = column.dtype
+    if pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_complex_dtype(dtype):
+        return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+    holds = ""
+    if pd.api.types.is_object_dtype(dtype) or isinstance(dtype, pd.CategoricalDtype):
+        values = column.tolist()
+        numbers = [real_number(value) for value in values]
+        if None not in numbers:
+            return np.array(numbers, dtype=np.float64)
+        holds = f" and holds {values[numbers.index(None)]!r}"
+    raise ValueError(
+        f"Proxies must be real numbers, but column {name!r} has dtype {dtype}{holds}. Drop it, or "
+        "name it in search_space if it is a parameter."
+    )
 
 
 def scaled_ranks(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -206,30 +252,36 @@ def split_table(
         table:
             Frame with a configuration per row. Its parameters are the columns or index levels
             named ``parameters``; without ``parameters``, the named index levels, and where the
-            index has no names, the columns that are not numeric.
+            index has no names, the columns that are not numeric. Names count as text.
         parameters:
             Names of the parameters, where they are known. An unnamed index of tuples is read in
-            this order.
+            this order, unless the columns have them all.
 
     Returns:
         Frame of the parameters and frame of the proxies, both of n_candidates rows.
 
     Raises:
-        ValueError: If a parameter is missing, or nothing tells which columns are parameters.
+        ValueError: If a parameter is missing, a name occurs twice, or nothing tells which columns
+            are parameters.
     """
-    table = _index_to_columns(table, parameters)
+    if isinstance(table.columns, pd.MultiIndex):
+        raise ValueError(
+            "The proxy table must have one name for each column, but has tuples of names as "
+            f"{table.columns[0]!r}. Join them, for example by table.columns = "
+            "table.columns.map(' '.join)."
+        )
+    columns = table.reset_index(drop=True).set_axis(list(map(str, table.columns)), axis="columns")
+    levels = _levels(table.index, columns, parameters)
+    table = pd.concat([levels, columns], axis="columns")
+    repeated = table.columns[table.columns.duplicated()].unique().tolist()
+    if repeated:
+        raise ValueError(
+            "Each column and each level of the index of the proxy table must have a name of its "
+            f"own, but {repeated} occur more than once. Drop or rename them, or "
+            "table.reset_index(drop=True) where the index repeats a column."
+        )
     if parameters is None:
-        parameters = [
-            name
-            for name in table.columns
-            if not pd.api.types.is_numeric_dtype(table[name].dtype)
-            or pd.api.types.is_bool_dtype(table[name].dtype)
-        ]
-        if not parameters:
-            raise ValueError(
-                "Cannot tell parameters from proxies: all columns are numeric. Pass "
-                "search_space=, or name the parameters by table.set_index([...])."
-            )
+        parameters = levels.columns.tolist() or _not_numeric(table)
     missing = [name for name in parameters if name not in table.columns]
     if missing:
         raise ValueError(
@@ -240,26 +292,80 @@ def split_table(
     return table[names], table.drop(columns=names)
 
 
-def _index_to_columns(table: pd.DataFrame, parameters: Sequence[str] | None) -> pd.DataFrame:
-    index = table.index
+def _levels(
+    index: pd.Index[Any], columns: pd.DataFrame, parameters: Sequence[str] | None
+) -> pd.DataFrame:
+    """The levels of an index as columns, none of one that only counts the rows."""
     if all(name is not None for name in index.names):
-        if parameters is None:
-            # Named levels say which values are parameters, whatever their type.
-            levels = index.to_frame(index=False).astype(object)
-            return pd.concat([levels, table.reset_index(drop=True)], axis=1)
-        return table.reset_index()
-    table = table.reset_index(drop=True)
-    if isinstance(index, pd.RangeIndex) or not isinstance(index[0], tuple):
-        return table
+        # Two levels may have the same name, which pandas makes no frame of.
+        levels = index.set_names(list(range(index.nlevels))).to_frame(index=False)
+        return levels.set_axis(list(map(str, index.names)), axis="columns")
+    nothing = pd.DataFrame(index=range(len(index)))
+    if not _holds_tuples(index):
+        return nothing
     if parameters is None:
         raise ValueError(
             "An index of tuples must have named levels, or search_space must give the "
             "parameters' names."
         )
-    if len(index[0]) != len(parameters):
+    if set(parameters) <= set(columns):
+        return nothing
+    for row in index:
+        if len(row) != len(parameters):
+            raise ValueError(
+                "Each tuple of the index must have one value per parameter "
+                f"{list(parameters)}, but got {row}."
+            )
+    if len(index.names) > 1 and any(
+        level is not None and str(level) != name
+        for level, name in zip(index.names, parameters, strict=True)
+    ):
         raise ValueError(
-            f"Each tuple of the index must have one value per parameter {list(parameters)}, but "
-            f"got {index[0]}."
+            "The index must name all of its levels or none, or those that have names as "
+            f"{list(parameters)}, but they are {list(index.names)}."
         )
-    levels = pd.DataFrame(list(index), columns=list(parameters), dtype=object)
-    return pd.concat([levels, table], axis=1)
+    return pd.DataFrame(list(index), columns=list(parameters), dtype=object)
+
+
+def _holds_tuples(index: pd.Index[Any]) -> bool:
+    if not pd.api.types.is_object_dtype(index):
+        return False
+    return len(index) > 0 and all(isinstance(row, tuple) for row in index)
+
+
+def _not_numeric(table: pd.DataFrame) -> list[str]:
+    """The columns that are parameters where nothing names them.
+
+    Raises:
+        ValueError: If there is none, or if a column of numbers is one of objects, which is either.
+    """
+    names = [
+        name
+        for name in table.columns
+        if not pd.api.types.is_numeric_dtype(table[name].dtype)
+        or pd.api.types.is_bool_dtype(table[name].dtype)
+    ]
+    if not names:
+        raise ValueError(
+            "Cannot tell parameters from proxies: all columns are numeric. Pass search_space=, or "
+            "name the parameters by table.set_index([...])."
+        )
+    either = [
+        name
+        for name in names
+        if pd.api.types.is_object_dtype(table[name]) and _is_numbers(table[name])
+    ]
+    if either:
+        raise ValueError(
+            f"Cannot tell whether {either}, numbers in columns of dtype object, are parameters or "
+            "proxies. Make them numeric by table.infer_objects() if they are proxies; if they are "
+            "parameters, pass search_space=, or name the parameters by table.set_index([...])."
+        )
+    return names
+
+
+def _is_numbers(column: pd.Series[Any]) -> bool:
+    known = [value for value in column.tolist() if not is_missing(value)]
+    return bool(known) and all(
+        isinstance(value, Real) and not isinstance(value, bool) for value in known
+    )

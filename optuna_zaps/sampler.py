@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Container
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+import sys
 import time
 from typing import Any
 import warnings
@@ -25,6 +27,7 @@ from optuna.trial import FrozenTrial
 from optuna.trial import TrialState
 import pandas as pd
 
+from optuna_zaps import _checks
 from optuna_zaps import _space
 from optuna_zaps._arena import Arena
 from optuna_zaps._arena import DrawnArena
@@ -43,12 +46,14 @@ from optuna_zaps._process import OwnTrials
 from optuna_zaps._process import PerStudy
 from optuna_zaps._process import TrialsOfAsk
 from optuna_zaps._random import stream
+from optuna_zaps._remembered import ProxyFunction
+from optuna_zaps._remembered import RememberedProxies
 from optuna_zaps.candidates import CandidateSet
+from optuna_zaps.candidates import choice_key
 from optuna_zaps.initialization import sequence_plan
 from optuna_zaps.joint import JointSearch
 from optuna_zaps.profiles import PROFILES
 from optuna_zaps.profiles import Profile
-from optuna_zaps.proxies import ProxyFunction
 from optuna_zaps.proxies import ProxyTable
 from optuna_zaps.proxies import split_table
 from optuna_zaps.search import AnytimeSchedule
@@ -109,8 +114,9 @@ class ZAPSSampler(BaseSampler):
             candidates: a configuration without a row is never proposed. Or a function from
             parameters to ``{name: number}``, evaluated once for each configuration of the space,
             under a progress bar, and kept in memory; of a space that cannot be enumerated, for
-            1,024 configurations at first and about as many for each trial. Or :obj:`None`, to
-            search by the parameters alone.
+            1,024 configurations at first and about as many for each trial. A configuration for
+            which the function raises has no proxies, which is told once; it ranks in the middle.
+            Or :obj:`None`, to search by the parameters alone.
         search_space:
             Distribution, or sequence of choices, of each parameter. By default the space is read
             from the table (index levels with names, else the columns that are not numeric), or
@@ -148,8 +154,8 @@ class ZAPSSampler(BaseSampler):
             searched too: those that occur in the same trials together, as by
             ``TPESampler(group=True)``. By default they go to ``independent_sampler``.
         seed:
-            Seed of everything random. The same history and seed give the same decision in any
-            process.
+            Seed of everything random, below 2^32. The same history and seed give the same
+            decision in any process.
         independent_sampler:
             Sampler of what ZAPS does not decide: parameters outside its space. By default a
             multivariate :class:`~optuna.samplers.TPESampler`.
@@ -158,16 +164,40 @@ class ZAPSSampler(BaseSampler):
             otherwise known study goes to ``independent_sampler``.
         constraints_func:
             Values of a trial's constraints, feasible up to 0, computed after each trial that
-            completes or is pruned; as for :class:`~optuna.samplers.TPESampler`. With Optuna 5
-            the objective may call ``trial.set_constraint`` instead.
+            completes or is pruned; as for :class:`~optuna.samplers.TPESampler`. Deprecated with
+            Optuna 5, where the objective may call ``trial.set_constraint`` instead.
+        multivariate:
+            Taken, as are all further arguments, for the sake of code and configuration files
+            written for :class:`~optuna.samplers.TPESampler`. ZAPS always looks at the parameters
+            together: :obj:`False` is no error and changes nothing.
+        constant_liar:
+            ZAPS always takes into account what is being evaluated: as ``multivariate``.
+        n_ei_candidates:
+            Without effect, as are all further arguments. One warning names those that are given,
+            unless they have TPE's own default.
+        gamma:
+            Without effect.
+        weights:
+            Without effect.
+        prior_weight:
+            Without effect.
+        consider_prior:
+            Without effect.
+        consider_magic_clip:
+            Without effect.
+        consider_endpoints:
+            Without effect.
+        categorical_distance_func:
+            Without effect.
 
     Raises:
         ValueError:
-            If an argument is out of range; if the table repeats a configuration, lacks a
-            parameter, or has a value that ``search_space`` does not offer; if
-            ``initial_proxies`` names an unknown proxy.
+            If an argument is out of range; if the table repeats a configuration or a name, lacks
+            a parameter, or has a value that ``search_space`` does not offer; if
+            ``initial_proxies`` names an unknown proxy; if a proxy function fails for every
+            configuration.
         TypeError:
-            If ``proxies`` or ``search_space`` is of a type that is not listed.
+            If an argument is of another type than is listed, as a float for a number of trials.
 
     Note:
         What a person may want to see goes to the trials' user attributes: ``zaps:phase``
@@ -190,20 +220,53 @@ class ZAPSSampler(BaseSampler):
         group: bool = False,
         seed: int | None = None,
         independent_sampler: BaseSampler | None = None,
-        warn_independent_sampling: bool = True,
+        warn_independent_sampling: bool | None = True,
         constraints_func: Callable[[FrozenTrial], Sequence[float]] | None = None,
+        multivariate: bool | None = None,
+        constant_liar: bool | None = None,
+        n_ei_candidates: int | None = None,
+        gamma: Callable[[int], int] | None = None,
+        weights: Callable[[int], npt.NDArray[Any]] | None = None,
+        prior_weight: float | None = None,
+        consider_prior: bool | None = None,
+        consider_magic_clip: bool | None = None,
+        consider_endpoints: bool | None = None,
+        categorical_distance_func: Mapping[str, Callable[[Any, Any], float]] | None = None,
     ) -> None:
+        _check_always_so(multivariate=multivariate, constant_liar=constant_liar)
+        _warn_of_no_effect(
+            n_ei_candidates=n_ei_candidates,
+            gamma=gamma,
+            weights=weights,
+            prior_weight=prior_weight,
+            consider_prior=consider_prior,
+            consider_magic_clip=consider_magic_clip,
+            consider_endpoints=consider_endpoints,
+            categorical_distance_func=categorical_distance_func,
+        )
+        if budget is not None:
+            budget = _checks.integer("budget", budget, least=10)
+        if n_startup_trials is not None:
+            n_startup_trials = _checks.integer("n_startup_trials", n_startup_trials, least=0)
+        if seed is not None:
+            seed = _checks.integer("seed", seed, least=0, most=_checks.MAX_SEED)
         self._profile = _profile(surrogate, budget, initialization, features)
         self._schedules = {
             with_proxies: _schedule(budget, n_startup_trials, self._profile, with_proxies)
             for with_proxies in (True, False)
         }
-        self._group = group
+        self._group = _checks.boolean("group", group)
         self._seed = _entropy(seed)
         self._initial_proxies = _proxy_names(initial_proxies)
-        self._independent_sampler = independent_sampler or _default_sampler(seed, n_startup_trials)
-        self._warn_independent_sampling = warn_independent_sampling
+        self._independent_sampler = _independent(independent_sampler, seed, n_startup_trials)
+        self._warn_independent_sampling = warn_independent_sampling is None or _checks.boolean(
+            "warn_independent_sampling", warn_independent_sampling
+        )
         self._constraints_func = constraints_func
+        if constraints_func is not None:
+            _check_constraints(constraints_func)
+        if proxies is None:
+            _refuse_to_lack_proxies(self._initial_proxies, features)
         self._warned: set[str] = set()
         self._lock = Lock()
         self._trials = TrialsOfAsk()
@@ -216,7 +279,7 @@ class ZAPSSampler(BaseSampler):
         self._served: PerStudy[dict[int, dict[str, Any] | None]] = PerStudy(dict)
         self._inferred = InferredSpaces(self._trials.of)
 
-        self._function: ProxyFunction | None = None
+        self._function: RememberedProxies | None = None
         self._arenas: dict[frozenset[str], tuple[dict[str, BaseDistribution], Arena]] = {}
         self._arena: Arena | None = None
         self._space_is_given = True
@@ -224,7 +287,7 @@ class ZAPSSampler(BaseSampler):
         if isinstance(proxies, pd.DataFrame):
             self._arena = EnumeratedArena(self._table_search(proxies, space))
         elif proxies is None or callable(proxies):
-            self._function = proxies
+            self._function = None if proxies is None else RememberedProxies(proxies)
             if space is not None:
                 self._arena = self._arena_of(space)
             else:
@@ -239,6 +302,8 @@ class ZAPSSampler(BaseSampler):
     def proxies_(self) -> pd.DataFrame:
         """Parameters and usable proxies of every candidate, shape (n_candidates, ...).
 
+        A proxy that is called like a parameter is the column ``proxy:`` and its name.
+
         Raises:
             AttributeError: If the search space is not known yet.
         """
@@ -246,7 +311,10 @@ class ZAPSSampler(BaseSampler):
         parameters = search.candidates.frame()
         if search.proxies is None:
             return parameters
-        return pd.concat([parameters, search.proxies.frame], axis=1)
+        names = list(parameters)
+        for name in search.proxies.names:
+            names.append(_unused(name, "proxy:", names))
+        return pd.concat([parameters, search.proxies.frame], axis=1).set_axis(names, axis=1)
 
     @property
     def initial_proxies_(self) -> list[str]:
@@ -277,15 +345,16 @@ class ZAPSSampler(BaseSampler):
 
         Returns:
             Frame of at most ``n`` rows, best first, indexed from 1: the parameters, ``mean`` and
-            ``std`` of the prediction in the unit of the objective. Of a space that cannot be
-            enumerated, the best of the configurations drawn.
+            ``std`` of the prediction in the unit of the objective. Where a parameter is called
+            ``mean``, ``std`` or as the index, ``rank``, ours is ``zaps:mean``, ``zaps:std`` or
+            ``zaps:rank``. Of a space that cannot be enumerated, the best of the configurations
+            drawn.
 
         Raises:
             ValueError: If the study has too few values, several objectives, or trials that have
                 no parameter in common.
         """
-        if n < 1:
-            raise ValueError(f"n must be at least 1, but got {n}.")
+        n = _checks.integer("n", n, least=1)
         if study._is_multi_objective():
             raise ValueError("A study with several objectives has no single ranking.")
         with self._lock:
@@ -298,9 +367,10 @@ class ZAPSSampler(BaseSampler):
         chosen = ranking.candidates[:n]
         frame = search.first.candidates.frame(chosen)
         (sign,) = direction_signs(study)
-        frame["mean"] = sign * ranking.mean[:n]
-        frame["std"] = ranking.std[:n]
-        frame.index = pd.RangeIndex(1, len(frame) + 1, name="rank")
+        frame[_unused("mean", "zaps:", frame)] = sign * ranking.mean[:n]
+        frame[_unused("std", "zaps:", frame)] = ranking.std[:n]
+        index_name = _unused("rank", "zaps:", frame)
+        frame.index = pd.RangeIndex(1, len(frame) + 1, name=index_name)
         return frame
 
     def reseed_rng(self) -> None:
@@ -629,7 +699,7 @@ class ZAPSSampler(BaseSampler):
     def _table_search(
         self, table: pd.DataFrame, space: dict[str, BaseDistribution] | None
     ) -> JointSearch:
-        if table.empty:
+        if len(table) == 0:
             raise ValueError("The proxy table must have at least one row, but is empty.")
         parameters, proxies = split_table(table, None if space is None else list(space))
         if space is not None and _space.size(space) == float("inf"):
@@ -645,7 +715,7 @@ class ZAPSSampler(BaseSampler):
                 places=None if space is None else _space.places_of(space),
             )
         except ValueError as error:
-            n_repeated = int(parameters.duplicated().sum())
+            n_repeated = int(parameters.map(choice_key).duplicated().sum())
             if space is not None or not n_repeated:
                 raise
             raise ValueError(
@@ -809,6 +879,12 @@ def _profile(
     if surrogate is None:
         surrogate = "gaussian-process" if budget is None else "xgboost"
     if not isinstance(surrogate, str):
+        _checks.function("surrogate", surrogate, f"one of {sorted(PROFILES)} or a factory")
+        if not _checks.takes(surrogate, 2):
+            raise TypeError(
+                "surrogate must be a factory that takes a FeatureLayout and a seed, but "
+                f"{surrogate!r} does not take two arguments."
+            )
         profile = Profile(surrogate)
     elif surrogate in PROFILES:
         profile = PROFILES[surrogate]
@@ -832,8 +908,6 @@ def _profile(
 def _schedule(
     budget: int | None, n_startup_trials: int | None, profile: Profile, with_proxies: bool
 ) -> Schedule:
-    if n_startup_trials is not None and n_startup_trials < 0:
-        raise ValueError(f"n_startup_trials must not be negative, but got {n_startup_trials}.")
     if budget is not None:
         startup = -1 if n_startup_trials is None else n_startup_trials
         return BudgetSchedule(budget, n_startup=startup)
@@ -843,11 +917,7 @@ def _schedule(
 
 
 def _entropy(seed: int | None) -> int:
-    if seed is None:
-        return int(np.random.default_rng().integers(2**63))
-    if seed < 0:
-        raise ValueError(f"seed must not be negative, but got {seed}.")
-    return seed
+    return int(np.random.default_rng().integers(2**63)) if seed is None else seed
 
 
 def _proxy_names(initial_proxies: Sequence[str] | ProxyFit | None) -> list[str] | None:
@@ -855,11 +925,91 @@ def _proxy_names(initial_proxies: Sequence[str] | ProxyFit | None) -> list[str] 
         return None
     if isinstance(initial_proxies, ProxyFit):
         return initial_proxies.selected_names_
-    if isinstance(initial_proxies, str):
+    names = _checks.listed(initial_proxies)
+    if names is None:
         raise TypeError(
-            f"initial_proxies must be a sequence of names, but got the string {initial_proxies!r}."
+            "initial_proxies must be a sequence of names or a fitted ProxyFit, but got "
+            f"{initial_proxies!r} of type {type(initial_proxies).__name__}."
         )
-    return list(initial_proxies)
+    if not names:
+        raise ValueError("initial_proxies must name at least one proxy, but is empty.")
+    return list(map(str, names))
+
+
+def _refuse_to_lack_proxies(initial_proxies: Sequence[str] | None, features: str) -> None:
+    """Refuse settings of proxies where there are none, rather than at the first trial."""
+    if initial_proxies is not None:
+        raise ValueError(
+            f"initial_proxies names {list(initial_proxies)}, but there are no proxies to choose "
+            "from: pass proxies=."
+        )
+    if features == "proxies":
+        raise ValueError("features='proxies' needs proxies, but there are none: pass proxies=.")
+
+
+def _independent(
+    sampler: BaseSampler | None, seed: int | None, n_startup_trials: int | None
+) -> BaseSampler:
+    if sampler is None:
+        return _default_sampler(seed, n_startup_trials)
+    if not isinstance(sampler, BaseSampler):
+        raise TypeError(
+            "independent_sampler must be a sampler, such as optuna.samplers.RandomSampler(), but "
+            f"got {sampler!r} of type {type(sampler).__name__}."
+        )
+    return sampler
+
+
+def _check_constraints(constraints_func: Callable[[FrozenTrial], Sequence[float]]) -> None:
+    """Check that it is a function, and warn of it where Optuna's own samplers do."""
+    _checks.function("constraints_func", constraints_func, "a function of a finished trial")
+    if hasattr(optuna.Trial, "set_constraint"):
+        _checks.warn(
+            "`constraints_func` has been deprecated in Optuna v5.0.0, whose samplers will lose it "
+            "in v7.0.0. Use `optuna.trial.Trial.set_constraint` instead.",
+            FutureWarning,
+        )
+
+
+_TPE_DEFAULTS: dict[str, Any] = {
+    "n_ei_candidates": 24,
+    "gamma": getattr(sys.modules[TPESampler.__module__], "default_gamma", None),
+    "weights": getattr(sys.modules[TPESampler.__module__], "default_weights", None),
+    "prior_weight": 1.0,
+    "consider_prior": True,
+    "consider_magic_clip": True,
+    "consider_endpoints": False,
+    "categorical_distance_func": None,
+}
+"""Defaults of Optuna 4, as configuration files spell them out; those of Optuna 5 are None."""
+
+
+def _check_always_so(**arguments: bool | None) -> None:
+    """Check arguments that describe TPE and that ZAPS has no choice of."""
+    for name, value in arguments.items():
+        if value is not None:
+            _checks.boolean(name, value)
+
+
+def _warn_of_no_effect(**arguments: Any) -> None:
+    """Warn once of all arguments that tune TPE and are not as TPE has them by default."""
+    given = [
+        name
+        for name, value in arguments.items()
+        if value is not None and not np.array_equal(value, _TPE_DEFAULTS[name])
+    ]
+    if given:
+        _checks.warn(
+            f"ZAPSSampler takes {', '.join(given)} so that code written for TPESampler runs, but "
+            "what tunes TPE has no effect on it. Leave it out to avoid this warning."
+        )
+
+
+def _unused(name: str, prefix: str, taken: Container[Any]) -> str:
+    """A name for a column of ours beside those that the user has named."""
+    while name in taken:
+        name = prefix + name
+    return name
 
 
 def _default_sampler(seed: int | None, n_startup_trials: int | None) -> TPESampler:

@@ -24,6 +24,8 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 from sklearn.utils.validation import validate_data
 
+from optuna_zaps import _checks
+
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
@@ -137,6 +139,7 @@ class ProxyFit(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # sklearn i
 
     Raises:
         ValueError: At ``fit``, if ``n_select`` is below 1 or ``redundancy`` outside (0, 1].
+        TypeError: At ``fit``, if ``n_select`` is no integer or ``redundancy`` no number.
     """
 
     def __init__(self, n_select: int = 6, redundancy: float = 0.85) -> None:
@@ -154,10 +157,10 @@ class ProxyFit(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # sklearn i
         Returns:
             The fitted selector.
         """
-        if self.n_select < 1:
-            raise ValueError(f"n_select must be at least 1, but got {self.n_select}.")
-        if not 0 < self.redundancy <= 1:
-            raise ValueError(f"redundancy must lie in (0, 1], but got {self.redundancy}.")
+        n_select = _checks.integer("n_select", self.n_select, least=1)
+        redundancy = _checks.number("redundancy", self.redundancy)
+        if not 0 < redundancy <= 1:
+            raise ValueError(f"redundancy must lie in (0, 1], but got {redundancy}.")
         X, y = validate_data(
             self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2, order="F"
         )
@@ -166,8 +169,8 @@ class ProxyFit(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # sklearn i
             greedy_subset(
                 self.relevance_,
                 self.redundancy_,
-                threshold=self.redundancy,
-                max_size=self.n_select,
+                threshold=redundancy,
+                max_size=n_select,
             ),
             dtype=np.intp,
         )

@@ -70,6 +70,10 @@ def test_the_front_of_two_objectives_is_found(space: dict[str, BaseDistribution]
     assert predicted[1] == pytest.approx(study.trials[-1].values[1], abs=6)
 
 
+# Deprecated with Optuna 5, as for Optuna's own samplers, and kept as long as Optuna has it.
+uses_constraints_func = pytest.mark.filterwarnings("ignore:.*constraints_func:FutureWarning")
+
+
 VIOLATIONS = {
     "the excess": lambda excess: excess,
     "the excess, no slack": lambda excess: max(excess, 0.0),
@@ -80,6 +84,7 @@ VIOLATIONS = {
 }
 
 
+@uses_constraints_func
 @pytest.mark.parametrize("kind", VIOLATIONS)
 def test_the_best_lies_on_the_border_of_a_constraint(kind: str) -> None:
     """However far what violates it is told to be."""
@@ -100,6 +105,7 @@ def test_the_best_lies_on_the_border_of_a_constraint(kind: str) -> None:
     assert np.mean(shares) > 0.4  # at random 0.26
 
 
+@uses_constraints_func
 def test_a_narrow_feasible_region_is_searched_to_its_border() -> None:
     """The problem of Gramacy et al. (2016), whose least feasible value is 0.5998."""
     best = []
@@ -140,6 +146,7 @@ def test_of_labels_of_a_constraint_the_sign_and_both_sides_stay() -> None:
     assert np.isfinite(balanced).all()
 
 
+@uses_constraints_func
 @pytest.mark.parametrize("by_function", [True, False])
 def test_what_violates_a_constraint_is_avoided(by_function: bool) -> None:
     if not by_function and not hasattr(optuna.Trial, "set_constraint"):
@@ -166,6 +173,7 @@ def test_what_violates_a_constraint_is_avoided(by_function: bool) -> None:
     assert np.mean(feasible[40:]) > 0.5
 
 
+@uses_constraints_func
 def test_a_study_in_which_nothing_is_feasible_looks_for_the_least_violation() -> None:
     def objective(trial: optuna.Trial) -> float:
         point(trial)
@@ -181,6 +189,7 @@ def test_a_study_in_which_nothing_is_feasible_looks_for_the_least_violation() ->
     assert min(t.params["x"] + t.params["y"] for t in study.trials) == 0
 
 
+@uses_constraints_func
 def test_a_constraint_that_raises_fails_as_in_optuna() -> None:
     def broken(trial: optuna.trial.FrozenTrial) -> tuple[float]:
         raise RuntimeError("no such constraint")
