@@ -307,6 +307,38 @@ def test_only_the_shortlist_competes_by_its_spread() -> None:
     np.testing.assert_array_equal(listed.candidates, whole.candidates)
 
 
+def test_the_shortlist_is_of_the_largest_upper_bounds() -> None:
+    """What may be best is kept up to date, though its mean is low."""
+    means = np.arange(144.0)
+    stds = np.where(np.arange(144) % 2, 0.5, 100.5)  # beta = 0.5: a bonus of 50 for every other
+
+    class Table:
+        def fit(self, X: npt.NDArray[np.float32], y: npt.NDArray[np.float64]) -> None:
+            pass
+
+        def predict(self, X: npt.NDArray[np.float32]) -> tuple[np.ndarray, np.ndarray]:
+            rows = X[:, :N_SIDE].argmax(axis=1) * N_SIDE + X[:, N_SIDE:].argmax(axis=1)
+            return means[rows], stds[rows]
+
+    machine = ZAPSSearch(
+        CANDIDATES,
+        None,
+        surrogate=lambda *_: Table(),
+        settings=SearchSettings(shortlist=Shortlist(least=30, most=30)),
+        schedule=AnytimeSchedule(10),
+        seed=0,
+    )
+    model = machine.predict(history(range(25)))  # the labels last doubled at 20 of them
+    np.testing.assert_array_equal(model.mean, means)
+    np.testing.assert_array_equal(model.std, stds)
+    listed = np.argsort(-(means + 0.5 * stds))[:30]
+    assert np.any(means[listed] < 100)
+    assert np.any(stds[listed] < 1)
+    bonus = np.zeros(144)
+    bonus[listed] = 0.5 * stds[listed]
+    np.testing.assert_allclose(model.acquisition, means + bonus)
+
+
 @pytest.mark.parametrize(
     ("share", "n_candidates", "size"),
     [
