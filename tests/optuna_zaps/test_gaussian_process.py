@@ -246,6 +246,36 @@ def test_a_label_that_fails_badly_does_not_blur_the_rest() -> None:
     assert np.corrcoef(mean[40:], Y[40:])[0, 1] > 0.7
 
 
+def test_a_failure_counts_as_far_below_the_median_as_the_best_lies_above() -> None:
+    predictions = []
+    for failed in (-1e6, -1e2, -3.0, -2.5):
+        # The best is 5 and the median 1, so that nothing is worse than 1 - (5 - 1) = -3.
+        y = np.array([failed, 0.0, 0.5, 1.0, 1.0, 1.0, 2.0, 3.0, 5.0])
+        model = AveragedProcesses(LAYOUT)
+        model.fit(X[: len(y)], y)
+        predictions.append(model.predict(X))
+    np.testing.assert_array_equal(predictions[0], predictions[2])
+    np.testing.assert_array_equal(predictions[1], predictions[2])
+    assert not np.allclose(predictions[3], predictions[2])
+
+
+def test_where_most_labels_are_the_best_the_others_stay_below() -> None:
+    y = 1.0 - GRID.encoding[:, 0] * GRID.encoding[:, 3]  # 0 for a ninth, else 1
+    model = AveragedProcesses(COUNTED_LAYOUT)
+    model.fit(GRID.encoding, y)
+    mean, _ = model.predict(GRID.encoding)
+    assert mean[y == 0].max() < 0.5 < mean[y == 1].min()
+
+
+def test_with_proxies_the_choices_are_not_counted() -> None:
+    predictions = []
+    for layout in (LAYOUT, replace(LAYOUT, kinds=GRID.kinds)):
+        model = AveragedProcesses(layout)
+        model.fit(X[:30], Y[:30])
+        predictions.append(model.predict(X))
+    np.testing.assert_array_equal(predictions[0], predictions[1])
+
+
 def test_labels_of_a_constraint_keep_their_sign() -> None:
     """Few violations beside much slack: lifted as failures are, they would look feasible."""
     labels = 5.0 + RANKS[:, 0]
@@ -312,11 +342,21 @@ def test_where_proxies_and_structure_disagree_the_mixture_doubts_more_than_struc
     assert np.all(np.square(std) > np.square(doubt) / 2 + np.square(mean - structure))
 
 
-@pytest.mark.parametrize(("n", "size"), [(5, 5), (14, 14), (27, 14), (28, 28), (59, 28), (60, 60)])
-def test_hyper_parameters_follow_the_number_of_labels_alone(n: int, size: int) -> None:
+@pytest.mark.parametrize(
+    ("growth", "sizes"),
+    [
+        (1.0, {5: 5, 14: 14, 27: 14, 28: 28, 59: 28, 60: 60}),
+        (0.5, {14: 14, 21: 14, 22: 22, 32: 22, 33: 33}),
+        (0.2, {16: 14, 17: 17, 21: 17, 22: 22, 27: 22, 28: 28}),
+    ],
+)
+def test_hyper_parameters_follow_the_number_of_labels_alone(
+    growth: float, sizes: dict[int, int]
+) -> None:
     # Blocks end at 14 15 16 17 18 19 20 22 24 26 28 30 33 36 39 42 46 50 55 60; at least a factor
-    # of 2 apart are 14, 28 and 60.
-    assert GaussianProcessSettings().n_hyper(n) == size
+    # of 2 apart are 14, 28 and 60; of 1.5 14, 22 and 33; of 1.2 14, 17, 22 and 28.
+    settings = GaussianProcessSettings(refit_growth=growth)
+    assert {n: settings.n_hyper(n) for n in sizes} == sizes
 
 
 @pytest.mark.parametrize(
