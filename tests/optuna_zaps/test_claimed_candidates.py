@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+import threading
+import time
 from typing import Any
 
 from flat import Flat
@@ -87,3 +90,98 @@ def test_the_last_candidate_held_by_a_running_trial_is_evaluated_again(
     ours = rival.run()
     assert ours["zaps:phase"] == "repetition"
     assert ours["n"] == rival.study.trials[1].system_attrs[CLAIM_KEY]["n"]
+
+
+CHOICES = list(range(20))
+
+
+class Staged(optuna.storages.InMemoryStorage):
+    """A storage that calls something before and after the first claim of a thread."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._calls = threading.local()
+
+    def set_trial_system_attr(self, trial_id: int, key: str, value: Any) -> None:
+        nothing = (lambda: None, lambda: None)
+        before, after = self._calls.__dict__.pop("both", nothing) if key == CLAIM_KEY else nothing
+        before()
+        super().set_trial_system_attr(trial_id, key, value)
+        after()
+
+    def suggest(
+        self, trial: optuna.Trial, before: Callable[[], Any], after: Callable[[], Any]
+    ) -> threading.Thread:
+        """Let a trial choose in a thread of its own, named by its number."""
+
+        def run() -> None:
+            self._calls.both = (before, after)
+            trial.suggest_categorical("n", CHOICES)
+
+        thread = threading.Thread(target=run, name=str(trial.number))
+        thread.start()
+        return thread
+
+
+def two_that_want_the_same(storage: Staged) -> tuple[optuna.Trial, optuna.Trial, int]:
+    """Trials of two workers, the lower number first, and what either would choose alone."""
+
+    def sampler() -> ZAPSSampler:
+        return ZAPSSampler(
+            search_space={"n": CHOICES}, n_startup_trials=0, seed=0, surrogate=Flat.for_layout
+        )
+
+    study = optuna.create_study(study_name="shared", storage=storage, sampler=sampler())
+    for n in (3, 7):  # from two values on there is a model, and all workers want the same
+        study.enqueue_trial({"n": n})
+    study.optimize(lambda trial: trial.suggest_categorical("n", CHOICES), n_trials=2)
+    alone = optuna.create_study(sampler=sampler())
+    alone.add_trials(study.trials)
+    wanted = alone.ask().suggest_categorical("n", CHOICES)
+    lower, higher = (
+        optuna.load_study(study_name="shared", storage=storage, sampler=sampler()).ask()
+        for _ in range(2)
+    )
+    assert lower.number < higher.number
+    return lower, higher, wanted
+
+
+def test_of_two_claims_at_once_the_trial_of_the_lower_number_keeps_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It waits for the other, which gives way without waiting."""
+    waiting: set[str] = set()
+    has_looked, sleep = threading.Event(), time.sleep
+
+    def patient(seconds: float) -> None:
+        waiting.add(threading.current_thread().name)
+        has_looked.set()
+        sleep(20 * seconds)  # a busy machine may be slow to give way
+
+    storage = Staged()
+    lower, higher, wanted = two_that_want_the_same(storage)
+    monkeypatch.setattr(time, "sleep", patient)
+    # Both read the history, both claim, and the lower number looks first.
+    have_read, have_claimed = (threading.Barrier(2, timeout=30).wait for _ in range(2))
+    first = storage.suggest(lower, have_read, have_claimed)
+    second = storage.suggest(higher, have_read, lambda: (have_claimed(), has_looked.wait(30)))
+    first.join()
+    has_looked.set()
+    second.join()
+    assert lower.params == {"n": wanted}
+    assert higher.params["n"] not in {3, 7, wanted}
+    assert waiting == {str(lower.number)}
+
+
+def test_what_a_higher_number_holds_already_a_lower_one_leaves_to_it() -> None:
+    """Of what was claimed after the history was read: the other has looked, and sees nobody."""
+    storage = Staged()
+    lower, higher, wanted = two_that_want_the_same(storage)
+    has_read, may_claim = threading.Event(), threading.Event()
+    thread = storage.suggest(lower, lambda: (has_read.set(), may_claim.wait(30)), lambda: None)
+    assert has_read.wait(30)
+    higher.suggest_categorical("n", CHOICES)
+    may_claim.set()
+    thread.join()
+    assert higher.params == {"n": wanted}
+    assert lower.params["n"] not in {3, 7, wanted}

@@ -246,6 +246,36 @@ def test_a_label_that_fails_badly_does_not_blur_the_rest() -> None:
     assert np.corrcoef(mean[40:], Y[40:])[0, 1] > 0.7
 
 
+def test_a_failure_counts_as_far_below_the_median_as_the_best_lies_above() -> None:
+    predictions = []
+    for failed in (-1e6, -1e2, -3.0, -2.5):
+        # The best is 5 and the median 1, so that nothing is worse than 1 - (5 - 1) = -3.
+        y = np.array([failed, 0.0, 0.5, 1.0, 1.0, 1.0, 2.0, 3.0, 5.0])
+        model = AveragedProcesses(LAYOUT)
+        model.fit(X[: len(y)], y)
+        predictions.append(model.predict(X))
+    np.testing.assert_array_equal(predictions[0], predictions[2])
+    np.testing.assert_array_equal(predictions[1], predictions[2])
+    assert not np.allclose(predictions[3], predictions[2])
+
+
+def test_where_most_labels_are_the_best_the_others_stay_below() -> None:
+    y = 1.0 - GRID.encoding[:, 0] * GRID.encoding[:, 3]  # 0 for a ninth, else 1
+    model = AveragedProcesses(COUNTED_LAYOUT)
+    model.fit(GRID.encoding, y)
+    mean, _ = model.predict(GRID.encoding)
+    assert mean[y == 0].max() < 0.5 < mean[y == 1].min()
+
+
+def test_with_proxies_the_choices_are_not_counted() -> None:
+    predictions = []
+    for layout in (LAYOUT, replace(LAYOUT, kinds=GRID.kinds)):
+        model = AveragedProcesses(layout)
+        model.fit(X[:30], Y[:30])
+        predictions.append(model.predict(X))
+    np.testing.assert_array_equal(predictions[0], predictions[1])
+
+
 def test_labels_of_a_constraint_keep_their_sign() -> None:
     """Few violations beside much slack: lifted as failures are, they would look feasible."""
     labels = 5.0 + RANKS[:, 0]
@@ -270,11 +300,93 @@ def test_where_the_processes_disagree_the_spread_is_larger() -> None:
     assert std[:20].mean() < std[20:].mean()
 
 
-@pytest.mark.parametrize(("n", "size"), [(5, 5), (14, 14), (27, 14), (28, 28), (59, 28), (60, 60)])
-def test_hyper_parameters_follow_the_number_of_labels_alone(n: int, size: int) -> None:
+def test_the_spread_of_the_mixture_is_that_of_two_normals_of_equal_weight() -> None:
+    """Its variance is the mean variance and the variance of the means.
+
+    (v1 + v2) / 2 + ((m1 - m2) / 2)^2, by the law of total variance.
+    """
+    # Of two parameters that agree wherever labels are known nothing tells which counts.
+    rows = np.flatnonzero(GRID.codes[:, 0] == GRID.codes[:, 1])
+    labels = 3.0 * RANKS[rows].mean(axis=1) + GRID.codes[rows, 0]
+    settings = GaussianProcessSettings(first=len(rows))
+    center, scale = labels.mean(), labels.std()
+    moments = []
+    for with_proxies in (True, False):
+        process = GaussianProcess(Kernel(LAYOUT, with_proxies=with_proxies), settings)
+        process.fit_hyperparameters(X[rows], (labels - center) / scale)
+        moments.append(process.predict(X[rows], (labels - center) / scale, X))
+    (mean1, variance1), (mean2, variance2) = moments
+    expected = (variance1 + variance2) / 2 + np.square(mean1 - mean2) / 4
+
+    model = AveragedProcesses(LAYOUT, settings, lifts_failures=False)
+    model.fit(X[rows], labels)
+    mean, std = model.predict(X)
+    np.testing.assert_allclose(mean, center + scale * (mean1 + mean2) / 2, rtol=1e-9)
+    np.testing.assert_allclose(std, scale * np.sqrt(expected), rtol=1e-9)
+    # Somewhere it is mostly their disagreement.
+    assert np.max(np.square(mean1 - mean2) / 4 / expected) > 0.5
+
+
+def test_where_proxies_and_structure_disagree_the_mixture_doubts_more_than_structure() -> None:
+    """Of the mixture's variance half of that of structure alone is less than what is left."""
+    rows = np.flatnonzero(GRID.codes[:, 0] == GRID.codes[:, 1])
+    labels = 3.0 * RANKS[rows].mean(axis=1) + GRID.codes[rows, 0]
+    settings = GaussianProcessSettings()
+    mixture = AveragedProcesses(LAYOUT, settings)
+    alone = AveragedProcesses(FeatureLayout(0, GRID.widths, GRID.numeric), settings)
+    mixture.fit(X[rows], labels)
+    alone.fit(GRID.encoding[rows], labels)
+    mean, std = mixture.predict(X)
+    structure, doubt = alone.predict(GRID.encoding)
+    # m = (m1 + m2) / 2 and v = (v1 + v2) / 2 + (m - m2)^2, where v1 > 0.
+    assert np.all(np.square(std) > np.square(doubt) / 2 + np.square(mean - structure))
+
+
+@pytest.mark.parametrize(
+    ("growth", "sizes"),
+    [
+        (1.0, {5: 5, 14: 14, 27: 14, 28: 28, 59: 28, 60: 60}),
+        (0.5, {14: 14, 21: 14, 22: 22, 32: 22, 33: 33}),
+        (0.2, {16: 14, 17: 17, 21: 17, 22: 22, 27: 22, 28: 28}),
+    ],
+)
+def test_hyper_parameters_follow_the_number_of_labels_alone(
+    growth: float, sizes: dict[int, int]
+) -> None:
     # Blocks end at 14 15 16 17 18 19 20 22 24 26 28 30 33 36 39 42 46 50 55 60; at least a factor
-    # of 2 apart are 14, 28 and 60.
-    assert GaussianProcessSettings().n_hyper(n) == size
+    # of 2 apart are 14, 28 and 60; of 1.5 14, 22 and 33; of 1.2 14, 17, 22 and 28.
+    settings = GaussianProcessSettings(refit_growth=growth)
+    assert {n: settings.n_hyper(n) for n in sizes} == sizes
+
+
+@pytest.mark.parametrize(
+    ("settings", "n_labels", "n_best"),
+    [(GaussianProcessSettings(max_points=30), 81, 30), (GaussianProcessSettings(), 160, 100)],
+    ids=["few", "default"],
+)
+def test_hyper_parameters_are_those_of_the_best_labels(
+    settings: GaussianProcessSettings, n_labels: int, n_best: int
+) -> None:
+    """The others, far from where the search goes, have a shape of their own."""
+    grid = CandidateSet.grid({f"p{i}": "abc" for i in range(5)})
+    rows = np.random.default_rng(5).permutation(len(grid))[:n_labels]
+    codes, encoding = grid.codes[rows], grid.encoding[rows].astype(np.float64)
+    labels = np.where(np.arange(n_labels) % 2 == 0, codes[:, 0], 5.0 * codes[:, 1] - 20)
+    labels = labels + 0.1 * codes[:, 2:].sum(axis=1)
+    best = np.argsort(-labels, kind="stable")[:n_best]
+
+    def fitted(chosen: np.ndarray, shift: float = 0.0) -> np.ndarray:
+        layout = FeatureLayout(0, grid.widths, grid.numeric)
+        process = GaussianProcess(Kernel(layout, with_proxies=False, relevance=True), settings)
+        process.fit_hyperparameters(encoding[chosen], labels[chosen] + shift)
+        return process.theta
+
+    everything = np.arange(n_labels)
+    np.testing.assert_allclose(fitted(everything), fitted(best), rtol=1e-6)
+    # They are told apart from each other, not from the mean of all.
+    np.testing.assert_allclose(fitted(everything, shift=-5.0), fitted(best), rtol=1e-3)
+    worst = np.argsort(labels, kind="stable")[:n_best]
+    assert np.abs(fitted(worst) - fitted(best)).max() > 0.1
 
 
 def test_settings_are_checked_when_made() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 import json
 import math
 
@@ -10,11 +11,16 @@ from optuna.distributions import IntDistribution
 import pytest
 
 from optuna_zaps import ZAPSSampler
+from optuna_zaps.candidates import CandidateSet
+from optuna_zaps.joint import JointSearch
 from optuna_zaps.joint import Observations
 from optuna_zaps.joint import _balanced
 from optuna_zaps.joint import n_dominating
 from optuna_zaps.joint import pareto_front
+from optuna_zaps.search import AnytimeSchedule
 from optuna_zaps.search import History
+from optuna_zaps.search import ZAPSSearch
+from optuna_zaps.surrogates import FeatureLayout
 
 
 SPACE: dict[str, BaseDistribution] = {"x": IntDistribution(0, 29), "y": IntDistribution(0, 29)}
@@ -47,6 +53,117 @@ def test_feasible_first_then_by_dominance() -> None:
 def test_a_constraint_that_is_not_known_is_no_violation() -> None:
     observed = Observations((history([1.0, 2.0]),), (history([-1.0], [1]),))
     assert observed.violations().tolist() == [0.0, 1.0]
+
+
+def many(n: int) -> tuple[Observations, np.ndarray]:
+    """Two objectives and a constraint on every other of n candidates, and their merit."""
+    rng = np.random.default_rng(1)
+    candidates, merit = rng.permutation(n), rng.permutation(n).astype(np.float64)
+    nothing = np.zeros(n, dtype=np.bool_)
+    return (
+        Observations(
+            (History(candidates, merit, nothing), History(candidates, 2 * merit, nothing)),
+            (History(candidates[::2], 1.0 + merit[::2], nothing),),
+        ),
+        merit,
+    )
+
+
+def test_thinning_keeps_the_best_half_and_a_sample_of_the_others() -> None:
+    observed, merit = many(600)
+    thinned = observed.thinned(256, observed.best_first(), np.random.default_rng(0))
+    first, second = thinned.objectives
+    assert len(first.labelled) == 256
+    # Each candidate keeps its labels, and the oldest come first.
+    kept = np.isin(observed.labelled, first.labelled)
+    for part, factor in ((first, 1), (second, 2)):
+        np.testing.assert_array_equal(part.labelled, observed.labelled[kept])
+        np.testing.assert_array_equal(part.labels, factor * merit[kept])
+    (constraint,) = thinned.constraints
+    np.testing.assert_array_equal(constraint.labelled, observed.labelled[::2][kept[::2]])
+    np.testing.assert_array_equal(constraint.labels, 1 + merit[::2][kept[::2]])
+    # Labels are 0 to 599: the best 128 are all there; of the other 472 there is a sample of 128,
+    # whose mean of 235.5 has a standard error of 136 sqrt((1 - 128 / 472) / 128) = 10.3.
+    assert set(range(472, 600)) <= set(first.labels)
+    assert np.mean(first.labels[first.labels < 472]) == pytest.approx(235.5, abs=3 * 10.3)
+
+
+def test_thinning_leaves_few_labels_alone_and_most_of_the_sample_as_labels_arrive() -> None:
+    few, _ = many(20)
+    whole = few.thinned(20, few.best_first(), np.random.default_rng(0))
+    np.testing.assert_array_equal(whole.labelled, few.labelled)
+    assert len(few.thinned(19, few.best_first(), np.random.default_rng(0)).labelled) == 19
+    observed, _ = many(400)
+    before = observed.objectives[0]
+    fewer = Observations(
+        (History(before.labelled[:390], before.labels[:390], before.unavailable),)
+    )
+    samples = [
+        set(each.thinned(100, each.best_first(), np.random.default_rng(0)).labelled.tolist())
+        for each in (fewer, observed)
+    ]
+    assert len(samples[0] & samples[1]) > 90  # of independent samples about 58
+
+
+class Known:
+    """A surrogate that predicts what it is told of each objective, and is sure of it.
+
+    Args:
+        tables: Labels that a model is fitted on, and what it then predicts of all candidates.
+    """
+
+    def __init__(self, *tables: tuple[list[float], list[float]]) -> None:
+        self._tables = {tuple(labels): np.array(means) for labels, means in tables}
+
+    def __call__(self, layout: FeatureLayout, seed: int) -> Known:
+        return copy.copy(self)
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> None:
+        self._means = self._tables[tuple(y.tolist())]
+
+    def predict(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self._means, np.zeros(len(X))
+
+
+def share_proposed(candidate: int, labels: list[list[float]], means: list[list[float]]) -> float:
+    """How often a search of two objectives whose predictions are certain proposes a candidate."""
+    observed = Observations(
+        tuple(
+            History(np.arange(len(each)), np.array(each), np.arange(len(row)) < len(each))
+            for each, row in zip(labels, means, strict=True)
+        )
+    )
+    search = ZAPSSearch(
+        CandidateSet.grid({"n": range(len(means[0]))}),
+        None,
+        surrogate=Known(*zip(labels, means, strict=True)),
+        schedule=AnytimeSchedule(0),
+        seed=0,
+    )
+    joint = JointSearch(search, seed=0)
+    proposals = [joint.propose(observed, number) for number in range(400)]
+    assert all(proposal is not None for proposal in proposals)
+    return float(np.mean([proposal.candidate == candidate for proposal in proposals]))
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e4])
+def test_the_hypervolume_is_counted_from_beyond_the_worst_of_the_front(unit: float) -> None:
+    """Otherwise what adds to either end of the front would seem to add nothing."""
+    # The front is (0, 1), (1, 0) and its extent 1 each way: the reference is (-0.1, -0.1).
+    # Candidate 3 would be (0.01, 0.01), which adds little, and 4 (2, -0.05), whose distances in
+    # units of a direction (u, v) are 2.1 / u and 0.05 / v. It is better than 3, with 0.11 / u and
+    # 0.11 / v, where u / v > 0.11 / 0.05. Angles of directions are uniform in a quarter circle.
+    labels = [[0.0, 1.0, 0.0], [unit, 0.0, 0.0]]
+    means = [[0.0, 1.0, 0.0, 0.01, 2.0], [unit, 0.0, 0.0, 0.01 * unit, -0.05 * unit]]
+    expected = 1 - math.atan(0.11 / 0.05) / (math.pi / 2)  # 0.27
+    assert share_proposed(4, labels, means) == pytest.approx(expected, abs=0.06)
+
+
+def test_every_direction_and_objective_is_served_by_turns() -> None:
+    # Two candidates beyond the front (0, 1), (1, 0), one better in either objective.
+    labels = [[0.0, 1.0], [1.0, 0.0]]
+    means = [[0.0, 1.0, 2.0, 0.5], [1.0, 0.0, 0.5, 2.0]]
+    assert share_proposed(2, labels, means) == pytest.approx(0.5, abs=0.08)
 
 
 @pytest.mark.parametrize("space", [None, SPACE])

@@ -260,6 +260,28 @@ def test_a_trial_that_waits_is_evaluated_before_the_study_stops() -> None:
     assert len(set(evaluated(study))) == SIZE
 
 
+@pytest.mark.parametrize(
+    ("waiting", "n_trials"),
+    [
+        ([{"n": 0}, {"n": 1}, {"n": 2}, {"n": 0}, {"n": 1}], 5),  # at once nothing new is left
+        ([{"n": 2}] * 5, 7),
+        ([{}] * 5, 5),
+    ],
+    ids=["each", "one", "any"],
+)
+def test_all_that_waits_is_evaluated_before_the_study_stops(
+    waiting: list[dict[str, int]], n_trials: int
+) -> None:
+    study = study_with(sampler(search_space={"n": [0, 1, 2]}))
+    for params in waiting:
+        study.enqueue_trial(params)
+    study.optimize(lambda trial: trial.suggest_categorical("n", [0, 1, 2]), n_trials=20)
+    assert [trial.state for trial in study.trials] == [TrialState.COMPLETE] * n_trials
+    for params, trial in zip(waiting, study.trials, strict=False):
+        assert params.items() <= trial.params.items()
+    assert {trial.params["n"] for trial in study.trials} == {0, 1, 2}
+
+
 def test_an_inferred_space_that_is_exhausted_is_no_reason_to_stop() -> None:
     study = study_with(sampler(search_space=None))
     study.optimize(objective, n_trials=SIZE + 5)

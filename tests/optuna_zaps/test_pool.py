@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 
+from flat import Flat
 import numpy as np
 import optuna
 from optuna.distributions import BaseDistribution
@@ -17,6 +18,7 @@ from optuna_zaps.candidates import CandidateSet
 from optuna_zaps.pool import Pool
 from optuna_zaps.pool import PoolSettings
 from optuna_zaps.proxies import ProxyTable
+from optuna_zaps.surrogates import FeatureLayout
 
 
 SPACE: dict[str, BaseDistribution] = {
@@ -106,6 +108,24 @@ def test_half_of_a_pool_fills_the_space_and_half_is_near_the_best() -> None:
     unchanged = np.isclose(drawn[256:], 0.5)
     assert np.all(unchanged.sum(axis=1) < 4)
     assert unchanged.mean() > 0.3
+
+
+@pytest.mark.parametrize("centre", [0, 4, 10])
+@pytest.mark.parametrize(
+    "grid", [IntDistribution(0, 10), FloatDistribution(0, 10, step=1.0)], ids=["int", "float"]
+)
+def test_a_step_on_a_grid_leaves_the_value(
+    grid: IntDistribution | FloatDistribution, centre: int
+) -> None:
+    """However small the steps of a number are: otherwise a pool is full of what was seen."""
+    settings = PoolSettings(n_global=2, n_local=256, min_step=1e-4, max_step=1e-3)
+    space = {"n": grid, "x": FloatDistribution(0, 1)}  # of two both change at a time
+    drawn = Pool(space, settings).draw([{"n": centre, "x": 0.5}], [0], rng())
+    near = [drawn.params(i) for i in range(3, len(drawn))]
+    assert len(near) == 256
+    assert max(abs(params["x"] - 0.5) for params in near) < 0.01
+    beside = {n for n in (centre - 1, centre + 1) if 0 <= n <= 10}
+    assert {params["n"] for params in near} == beside
 
 
 def test_few_points_fill_a_space_where_nothing_tells_far_ones_apart() -> None:
@@ -223,6 +243,36 @@ def test_proxies_of_a_space_that_cannot_be_enumerated() -> None:
     assert len({tuple(t.params.values()) for t in study.trials}) == 40
     # The proxy is the objective, whose standard deviation is 8.1 about 36 at random.
     assert study.best_value >= 60
+
+
+@pytest.mark.parametrize(("direction", "sign"), [("maximize", 1), ("minimize", -1)])
+def test_of_many_trials_a_fit_over_a_pool_takes_the_best_half_and_a_sample(
+    direction: str, sign: int
+) -> None:
+    taken: list[np.ndarray] = []
+
+    class Spy(Flat):
+        @classmethod
+        def for_layout(cls, layout: FeatureLayout, seed: int) -> Spy:
+            return cls()
+
+        def fit(self, X: np.ndarray, y: np.ndarray) -> None:
+            taken.append(y)
+
+    space = {"x": FloatDistribution(0, 1)}
+    zaps = ZAPSSampler(search_space=space, surrogate=Spy.for_layout, seed=0)
+    study = optuna.create_study(direction=direction, sampler=zaps)
+    values = np.random.default_rng(0).permutation(600)
+    study.add_trials(
+        optuna.create_trial(params={"x": v / 599}, distributions=space, value=float(sign * v))
+        for v in values.tolist()
+    )
+    study.ask().suggest_float("x", 0, 1)
+    (labels,) = taken
+    n_labels = PoolSettings().n_labels
+    assert len(labels) == n_labels == 256
+    assert set(range(600 - n_labels // 2, 600)) <= set(labels)
+    assert labels.min() < 100
 
 
 def test_a_configuration_told_in_two_roundings_is_one_and_shifts_no_value() -> None:

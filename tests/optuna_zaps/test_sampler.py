@@ -135,15 +135,21 @@ def test_minimising_f_is_maximising_minus_f() -> None:
     assert ranks[0]["mean"].is_monotonic_decreasing
 
 
-def test_user_attributes_tell_why() -> None:
-    trials = study_of(sampler(), 12).trials
+@pytest.mark.parametrize(("direction", "sign"), [("maximize", 1), ("minimize", -1)])
+def test_user_attributes_tell_why(direction: str, sign: int) -> None:
+    study = optuna.create_study(direction=direction, sampler=sampler())
+    study.optimize(lambda trial: sign * objective(trial), n_trials=12)
+    trials = study.trials
     assert [trial.user_attrs["zaps:phase"] for trial in trials] == (
         ["exploitation", "coverage"] * 3 + ["model"] * 6
     )
     last = trials[-1].user_attrs
-    # The model in force was fitted on 11 values: beta = 2 sqrt(20 / 11).
-    beta = 2 * np.sqrt(20 / 11)
-    assert last["zaps:acquisition"] == pytest.approx(last["zaps:mean"] + beta * last["zaps:std"])
+    # The model in force was fitted on 11 values: beta = 2 sqrt(20 / 11). In the unit of the
+    # objective it is what the value may reach: of one to be minimised a bound from below.
+    reach = sign * 2 * np.sqrt(20 / 11) * last["zaps:std"]
+    assert last["zaps:std"] > 0.1
+    assert last["zaps:acquisition"] == pytest.approx(last["zaps:mean"] + reach)
+    assert last["zaps:mean"] == pytest.approx(trials[-1].value, abs=4)
     assert set(last["zaps:proxies"].split(", ")) == {"flops", "synflow"}
 
 

@@ -307,6 +307,167 @@ def test_only_the_shortlist_competes_by_its_spread() -> None:
     np.testing.assert_array_equal(listed.candidates, whole.candidates)
 
 
+def test_the_shortlist_is_of_the_largest_upper_bounds() -> None:
+    """What may be best is kept up to date, though its mean is low."""
+    means = np.arange(144.0)
+    stds = np.where(np.arange(144) % 2, 0.5, 100.5)  # beta = 0.5: a bonus of 50 for every other
+
+    class Table:
+        def fit(self, X: npt.NDArray[np.float32], y: npt.NDArray[np.float64]) -> None:
+            self.n_labels = len(y)
+
+        def predict(self, X: npt.NDArray[np.float32]) -> tuple[np.ndarray, np.ndarray]:
+            rows = X[:, :N_SIDE].argmax(axis=1) * N_SIDE + X[:, N_SIDE:].argmax(axis=1)
+            return means[rows] + self.n_labels, stds[rows]
+
+    machine = ZAPSSearch(
+        CANDIDATES,
+        None,
+        surrogate=lambda *_: Table(),
+        settings=SearchSettings(shortlist=Shortlist(least=30, most=30)),
+        schedule=AnytimeSchedule(10),
+        seed=0,
+    )
+    # Fits are at 10 11 12 13 14 15 16 17 18 19 20 22 and 24 labels, which last doubled at 20.
+    model = machine.predict(history(range(25)))
+    listed = np.argsort(-(means + 0.5 * stds))[:30]
+    assert np.any(means[listed] < 100)
+    assert np.any(stds[listed] < 1)
+    is_listed = np.isin(np.arange(144), listed)
+    expected = means + np.where(is_listed, 24, 20)
+    np.testing.assert_array_equal(model.mean, expected)
+    np.testing.assert_array_equal(model.std, stds)
+    np.testing.assert_allclose(model.acquisition, expected + np.where(is_listed, stds / 2, 0))
+
+
+def test_the_shortlist_outlasts_a_change_of_proxies() -> None:
+    """Which proxies a fit is given may change while the list stays."""
+    given: dict[int, np.ndarray] = {}
+
+    class Turns:
+        def select(
+            self, proxies: np.ndarray, labels: np.ndarray, rng: np.random.Generator
+        ) -> np.ndarray:
+            return np.arange(len(labels) % 3)[::-1]  # none, the first, or both backwards
+
+    class Spy:
+        def fit(self, X: npt.NDArray[np.float32], y: npt.NDArray[np.float64]) -> None:
+            given[len(y)], self.n_columns = X, X.shape[1]
+
+        def predict(self, X: npt.NDArray[np.float32]) -> tuple[np.ndarray, np.ndarray]:
+            assert X.shape[1] == self.n_columns
+            return np.zeros(len(X)), np.ones(len(X))
+
+    machine = ZAPSSearch(
+        CANDIDATES,
+        PROXIES,
+        surrogate=lambda *_: Spy(),
+        settings=SearchSettings(reselection=Turns(), shortlist=Shortlist(least=30, most=30)),
+        schedule=AnytimeSchedule(10),
+        seed=0,
+    )
+    names = [machine.predict(history(range(n))).proxies for n in (10, 11, 12, 13)]
+    # In order of importance; the surrogate has them in that of the table, whatever the votes.
+    assert names == [("honest",), ("noise", "honest"), (), ("honest",)]
+    for n, columns in ((11, [0, 1]), (12, []), (13, [0])):
+        ranks = PROXIES.ranks[:n, columns].astype(np.float32)
+        np.testing.assert_array_equal(given[n], np.hstack([ranks, CANDIDATES.encoding[:n]]))
+
+
+def test_a_value_that_changes_is_learned_though_nothing_new_was_evaluated() -> None:
+    """A repetition of a configuration changes the mean of its values, and no number of labels."""
+    machine, known = search(profile="gaussian-process"), history(range(0, 120, 10))
+    before = machine.predict(known)
+    after = machine.predict(replace(known, labels=known.labels[::-1].copy()))
+    fresh = search(profile="gaussian-process").predict(
+        replace(known, labels=known.labels[::-1].copy())
+    )
+    assert not np.allclose(before.mean, after.mean)
+    np.testing.assert_array_equal(after.mean, fresh.mean)
+
+
+def test_one_label_is_too_little_for_a_model() -> None:
+    proposal = search().propose(history([7]), 50)
+    assert proposal is not None
+    assert (proposal.phase, proposal.means) == ("random", ())
+
+
+def test_equal_means_are_ranked_in_an_order_of_the_seed() -> None:
+    class Equal:
+        def fit(self, X: npt.NDArray[np.float32], y: npt.NDArray[np.float64]) -> None:
+            pass
+
+        def predict(self, X: npt.NDArray[np.float32]) -> tuple[np.ndarray, np.ndarray]:
+            return np.zeros(len(X)), np.arange(len(X))  # the spread does not count
+
+    rankings = []
+    for seed in (0, 0, 1):
+        machine = ZAPSSearch(
+            CANDIDATES,
+            PROXIES,
+            surrogate=lambda *_: Equal(),
+            schedule=AnytimeSchedule(0),
+            seed=seed,
+        )
+        rankings.append(machine.rank(history(range(5))).candidates.tolist())
+    assert rankings[0] == rankings[1] != rankings[2]
+    assert all(sorted(ranking) == list(range(144)) for ranking in rankings)
+    assert abs(np.corrcoef(rankings[0], np.arange(144))[0, 1]) < 0.4
+
+
+def test_the_surrogate_sees_the_mean_ranks_of_the_neighbours_between() -> None:
+    layouts: list[FeatureLayout] = []
+
+    class Spy:
+        def fit(self, X: npt.NDArray[np.float32], y: npt.NDArray[np.float64]) -> None:
+            # On a full grid the neighbours are the others of the row and of the column.
+            ranks = PROXIES.ranks.reshape(N_SIDE, N_SIDE, 2)
+            sums = ranks.sum(axis=0, keepdims=True) + ranks.sum(axis=1, keepdims=True) - 2 * ranks
+            means = (sums / (2 * N_SIDE - 2)).reshape(-1, 2)
+            np.testing.assert_array_equal(X[:, :2], PROXIES.ranks[:12].astype(np.float32))
+            np.testing.assert_allclose(X[:, 2:4], means[:12], rtol=1e-5)
+            np.testing.assert_array_equal(X[:, 4:], CANDIDATES.encoding[:12])
+
+        def predict(self, X: npt.NDArray[np.float32]) -> tuple[np.ndarray, np.ndarray]:
+            return np.zeros(len(X)), np.zeros(len(X))
+
+    def factory(layout: FeatureLayout, seed: int) -> Spy:
+        layouts.append(layout)
+        return Spy()
+
+    machine = ZAPSSearch(
+        CANDIDATES,
+        PROXIES,
+        surrogate=factory,
+        settings=SearchSettings(neighbourhood=True),
+        schedule=AnytimeSchedule(10),
+        seed=0,
+    )
+    machine.propose(history(range(12)), 12)
+    assert [(each.n_proxies, each.has_neighbourhood) for each in layouts] == [(2, True)]
+
+
+def test_more_candidates_than_are_scored_at_a_time_are_all_scored() -> None:
+    n = 2 * 2**16 + 5
+    candidates = CandidateSet.grid({"n": range(n)}, places={"n": np.linspace(0, 1, n)})
+
+    class Identity:
+        def fit(self, X: npt.NDArray[np.float32], y: npt.NDArray[np.float64]) -> None:
+            pass
+
+        def predict(self, X: npt.NDArray[np.float32]) -> tuple[np.ndarray, np.ndarray]:
+            return X[:, 0].astype(np.float64), 1 - X[:, 0].astype(np.float64)
+
+    machine = ZAPSSearch(
+        candidates, None, surrogate=lambda *_: Identity(), schedule=AnytimeSchedule(0), seed=0
+    )
+    known = History(np.array([3, 9]), np.array([1.0, 2.0]), np.zeros(n, dtype=np.bool_))
+    ranking = machine.rank(known)
+    order = np.argsort(ranking.candidates)
+    np.testing.assert_allclose(ranking.mean[order], candidates.encoding[:, 0])
+    np.testing.assert_allclose(ranking.std[order], 1 - candidates.encoding[:, 0], atol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("share", "n_candidates", "size"),
     [

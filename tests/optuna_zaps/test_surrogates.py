@@ -9,6 +9,7 @@ from optuna_zaps.acquisition import upper_confidence_bound
 from optuna_zaps.profiles import PROFILES
 from optuna_zaps.surrogates import FeatureLayout
 from optuna_zaps.surrogates import Surrogate
+from optuna_zaps.surrogates import XGBoostEnsemble
 from optuna_zaps.surrogates import XGBoostSettings
 
 
@@ -77,6 +78,25 @@ def test_an_ensemble_needs_a_member() -> None:
         XGBoostSettings(n_members=0)
 
 
+def test_the_members_of_an_ensemble_differ_by_their_resamples() -> None:
+    X, y = step()
+    y = y + np.random.default_rng(1).normal(size=len(y))
+    # All rows and columns for every tree: nothing else is random.
+    settings = XGBoostSettings(n_members=4, subsample=1.0, colsample_bytree=1.0)
+    ensemble = XGBoostEnsemble(0, settings)
+    ensemble.fit(X, y)
+    _, std = ensemble.predict(X)
+    assert std.min() > 1e-3
+
+
+def test_an_ensemble_of_one_has_no_doubt() -> None:
+    X, y = step()
+    ensemble = XGBoostEnsemble(0, XGBoostSettings(n_members=1))
+    ensemble.fit(X, y)
+    _, std = ensemble.predict(X)
+    assert std.tolist() == [0.0] * len(X)
+
+
 def test_upper_confidence_bound_by_hand() -> None:
     bound = upper_confidence_bound(np.asarray([1.0, 2.0]), np.asarray([4.0, 0.0]), 0.5)
     assert bound.tolist() == [3.0, 2.0]
@@ -84,4 +104,4 @@ def test_upper_confidence_bound_by_hand() -> None:
 
 def test_exploration_is_constant_in_the_paper_and_may_decay() -> None:
     assert [ConstantExploration().weight(n) for n in (1, 500)] == [0.5, 0.5]
-    assert [DecayingExploration().weight(n) for n in (20, 80, 500)] == [2.0, 1.0, 0.4]
+    assert [DecayingExploration().weight(n) for n in (5, 20, 80, 500)] == [4.0, 2.0, 1.0, 0.4]
