@@ -23,7 +23,6 @@ import numpy as np
 import numpy.typing as npt
 import optuna
 from optuna.distributions import BaseDistribution
-from optuna.distributions import FloatDistribution
 from optuna.samplers import BaseSampler
 from optuna.samplers import PartialFixedSampler
 from optuna.study import Study
@@ -34,8 +33,8 @@ from optuna.trial import TrialState
 from optuna_zaps._process import FinishedPrefix
 from optuna_zaps._process import PerStudy
 from optuna_zaps._process import all_trials
-from optuna_zaps._space import Scale
 from optuna_zaps._space import offers
+from optuna_zaps._space import spelling
 from optuna_zaps.candidates import CandidateSet
 from optuna_zaps.candidates import choice_key
 from optuna_zaps.candidates import digested
@@ -90,21 +89,14 @@ class DrawnConfigurations:
     def __init__(self, space: Mapping[str, BaseDistribution]) -> None:
         self.names = tuple(space)
         self._space = space
-        # What is added up to a value of a grid is that value, 0.1 + 0.2 for one.
-        self._grids = {
-            name: Scale(distribution)
-            for name, distribution in space.items()
-            if isinstance(distribution, FloatDistribution) and distribution.step is not None
-        }
         self._params: dict[Identity, dict[str, Any]] = {}
 
     def index(self, params: Mapping[str, Any]) -> Identity | None:
         """As in :class:`Configurations`."""
         if not all(name in params and offers(d, params[name]) for name, d in self._space.items()):
             return None
-        values = {name: params[name] for name in self.names}
-        for name, scale in self._grids.items():
-            values[name] = scale.nearest(values[name])
+        # However a value of a grid was rounded, it is one: 0.1 + 0.2 is 0.3.
+        values = {name: spelling(params[name], d) for name, d in self._space.items()}
         identity = tuple(map(choice_key, values.values()))
         self._params.setdefault(identity, values)
         return identity

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from collections.abc import Sequence
 import contextlib
-from decimal import Decimal
 import math
 from typing import Any
 
@@ -18,6 +17,7 @@ from optuna.distributions import IntDistribution
 import pandas as pd
 
 from optuna_zaps import _checks
+from optuna_zaps._grids import numbers_of
 from optuna_zaps.candidates import MAX_CANDIDATES
 from optuna_zaps.candidates import CandidateSet
 from optuna_zaps.candidates import choice_key
@@ -78,7 +78,9 @@ def _storable(choice: Any) -> Any:
 
 def size(space: Mapping[str, BaseDistribution]) -> float:
     """Number of configurations; infinite if a parameter is continuous."""
-    return math.prod(n_values(distribution) for distribution in space.values())
+    counts = [n_values(distribution) for distribution in space.values()]
+    # Not every product of integers is small enough to be multiplied by infinity.
+    return math.inf if math.inf in counts else math.prod(counts)
 
 
 def is_enumerable(space: Mapping[str, BaseDistribution]) -> bool:
@@ -122,16 +124,26 @@ def served(name: str, value: Any, distribution: BaseDistribution) -> Any:
                 return choice
         offer = str(list(distribution.choices))
     else:
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            number = int(value) if isinstance(distribution, IntDistribution) else float(value)
-            if number == value and distribution._contains(number):
-                return number
+        number = _number(value, distribution)
+        if number is not None and number in numbers_of(distribution):
+            return number
         offer = str(distribution)
     raise ValueError(
         f"The candidates of ZAPSSampler include {name}={value!r}, but the study offers only "
         f"{offer} for {name!r}. Leave it out of the proxy table and search_space, or add the "
         "choice to the study."
     )
+
+
+def _number(value: Any, distribution: BaseDistribution) -> int | float | None:
+    """A number of the type that a numeric distribution has, ``None`` for what is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    # Neither infinity is an integer, nor is every integer small enough for a float.
+    with contextlib.suppress(OverflowError, ValueError):
+        number = int(value) if isinstance(distribution, IntDistribution) else float(value)
+        return number if number == value and math.isfinite(number) else None
+    return None
 
 
 class Scale:
@@ -143,7 +155,8 @@ class Scale:
 
     def __init__(self, distribution: BaseDistribution) -> None:
         assert isinstance(distribution, FloatDistribution | IntDistribution)
-        self._distribution = distribution
+        self.numbers = numbers_of(distribution)
+        self._log = distribution.log
         self._low, self._high = self._transformed(
             np.array([distribution.low, distribution.high], dtype=np.float64)
         )
@@ -155,28 +168,13 @@ class Scale:
             (transformed - self._low) / ((self._high - self._low) or 1.0), dtype=np.float64
         )
 
-    def values(self, places: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """The value of the distribution nearest to each place, as a float."""
-        low, high = float(self._distribution.low), float(self._distribution.high)
+    def values(self, places: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
+        """The value of the distribution nearest to each place; see :class:`Numbers`."""
         values = self._low + places * (self._high - self._low)
-        if self._distribution.log:
-            values = np.exp(values)
-        step = self._distribution.step
-        if isinstance(self._distribution, IntDistribution):
-            values = low + np.rint((values - low) / step) * step
-        elif step is not None:
-            # Added up in decimal, as a study spells it: 0.1 + 2 * 0.1 is 0.3.
-            steps, position = np.unique(np.rint((values - low) / step), return_inverse=True)
-            start, width = Decimal(str(self._distribution.low)), Decimal(str(step))
-            values = np.array([float(start + width * int(k)) for k in steps.tolist()])[position]
-        return np.asarray(np.clip(values, low, high), dtype=np.float64)
-
-    def nearest(self, value: float) -> float:
-        """The value of the distribution nearest to a number."""
-        return float(self.values(self.places([value]))[0])
+        return self.numbers.nearest(np.exp(values) if self._log else values)
 
     def _transformed(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        return np.asarray(np.log(values)) if self._distribution.log else values
+        return np.asarray(np.log(values)) if self._log else values
 
 
 def offers(distribution: BaseDistribution, value: Any) -> bool:
@@ -188,30 +186,25 @@ def offers(distribution: BaseDistribution, value: Any) -> bool:
     return True
 
 
+def spelling(value: Any, distribution: BaseDistribution) -> Any:
+    """The one spelling for all roundings of a value that a distribution has."""
+    if isinstance(distribution, CategoricalDistribution):
+        return value
+    return numbers_of(distribution).spelling(value)
+
+
 def n_values(distribution: BaseDistribution) -> float:
     """Number of values of a parameter; infinite if it is continuous."""
     if isinstance(distribution, CategoricalDistribution):
         return len(_distinct(distribution))
-    if isinstance(distribution, IntDistribution):
-        return (distribution.high - distribution.low) // distribution.step + 1
-    if isinstance(distribution, FloatDistribution) and distribution.step is not None:
-        return len(_decimal_range(distribution))
-    return 1 if distribution.single() else math.inf
+    return numbers_of(distribution).count()
 
 
 def values_of(distribution: BaseDistribution) -> tuple[Any, ...]:
     """Distinct values of a finite parameter, in order."""
     if isinstance(distribution, CategoricalDistribution):
         return _distinct(distribution)
-    if isinstance(distribution, IntDistribution):
-        return tuple(range(distribution.low, distribution.high + 1, distribution.step))
-    assert isinstance(distribution, FloatDistribution)
-    if distribution.step is None:
-        return (distribution.low,)
-    low, step = Decimal(str(distribution.low)), Decimal(str(distribution.step))
-    return tuple(
-        min(float(low + step * i), distribution.high) for i in _decimal_range(distribution)
-    )
+    return numbers_of(distribution).all()
 
 
 def _distinct(distribution: CategoricalDistribution) -> tuple[Any, ...]:
@@ -223,11 +216,3 @@ def _distinct(distribution: CategoricalDistribution) -> tuple[Any, ...]:
     for choice in distribution.choices:
         distinct.setdefault(choice_key(choice), choice)
     return tuple(distinct.values())
-
-
-def _decimal_range(distribution: FloatDistribution) -> range:
-    low, high = Decimal(str(distribution.low)), Decimal(str(distribution.high))
-    # Binary floats would lose the last point of a grid such as 0.1, 0.2, 0.3, and decimals that
-    # of steps of a third; Optuna is as lenient about what lies on a grid.
-    n_steps = (high - low) / Decimal(str(distribution.step))
-    return range(int(n_steps + Decimal("1e-8")) + 1)

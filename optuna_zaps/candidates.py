@@ -318,13 +318,18 @@ class CandidateSet:
             }
         )
 
+    @cached_property
+    def _numbers(self) -> dict[str, npt.NDArray[np.float64]]:
+        """Choices of the parameters that are numbers, as floats."""
+        return {name: np.asarray(self.choices[name], dtype=np.float64) for name in self.places}
+
     def _position(self, name: str, value: Any) -> int | None:
         position = self.choices[name].position(value)
         if position is None and name in self.places and isinstance(value, int | float):
             # A float on a grid reaches us rounded in more than one way: low + k * step.
-            grid = np.asarray(self.choices[name], dtype=np.float64)
-            close = np.isclose(grid, value, rtol=1e-12, atol=1e-12)
-            return int(close.argmax()) if close.any() else None
+            distance = np.abs(self._numbers[name] - value)
+            nearest = int(distance.argmin())
+            return nearest if distance[nearest] < 1e-12 * (1 + abs(value)) else None
         return position
 
 

@@ -33,7 +33,7 @@ from optuna_zaps.candidates import Choices
 
 FloatArray = npt.NDArray[np.float64]
 
-_Known = npt.NDArray[Any]
+_Values = npt.NDArray[Any]
 """Values of a parameter: positions among choices without order, or the numbers themselves."""
 
 _MAX_GRID = 2**12
@@ -83,7 +83,7 @@ class Pool:
     def spread(self, rng: np.random.Generator) -> CandidateSet:
         """Points over the whole space alone, in the order of the sequence."""
         drawn = self._sobol(rng, self.settings.n_global)
-        return self._candidates([axis.known([]) for axis in self._axes], drawn)
+        return self._candidates([axis.values(drawn[:, i]) for i, axis in enumerate(self._axes)])
 
     def draw(
         self,
@@ -112,10 +112,15 @@ class Pool:
         alike = spread is None and not any(isinstance(axis, _Number) for axis in self._axes)
         n_global = self.settings.n_global_alike if alike else self.settings.n_global
         drawn = np.vstack([self._sobol(spread or rng, n_global), self._near(centres, rng)])
+        values = []
         for column, (name, axis) in enumerate(axes.items()):
             if fixed and name in fixed:
-                drawn[:, column] = axis.points(axis.known([fixed[name]]))
-        return self._candidates(known, drawn)
+                value = _space.spelling(fixed[name], self.space[name])
+                new = np.repeat(axis.known([value]), len(drawn))
+            else:
+                new = axis.values(drawn[:, column])
+            values.append(np.concatenate([known[column], new]))
+        return self._candidates(values)
 
     def _sobol(self, rng: np.random.Generator, n_points: int) -> FloatArray:
         sequence = qmc.Sobol(len(self._axes), scramble=True, seed=rng)
@@ -139,11 +144,11 @@ class Pool:
             points[:, column] = np.where(changed[:, column], moved, points[:, column])
         return points
 
-    def _candidates(self, known: Sequence[_Known], drawn: FloatArray) -> CandidateSet:
+    def _candidates(self, values: Sequence[_Values]) -> CandidateSet:
         choices, places = {}, {}
-        codes = np.empty((len(known[0]) + len(drawn), len(self._axes)), dtype=np.intp)
+        codes = np.empty((len(values[0]), len(self._axes)), dtype=np.intp)
         for column, (name, axis) in enumerate(zip(self.space, self._axes, strict=True)):
-            choices[name], codes[:, column], place = axis.coded(known[column], drawn[:, column])
+            choices[name], codes[:, column], place = axis.coded(values[column])
             if place is not None:
                 places[name] = place
         return CandidateSet(choices, codes, places=places, drop_repeated=True)
@@ -160,17 +165,20 @@ class _Coded(NamedTuple):
 class _Axis(Protocol):
     """One coordinate of the unit cube and the distribution that it stands for."""
 
-    def known(self, values: Sequence[Any]) -> _Known:
+    def known(self, values: Sequence[Any]) -> _Values:
         """Values as an array, shape (n_values,)."""
 
-    def points(self, known: _Known) -> FloatArray:
+    def points(self, known: _Values) -> FloatArray:
         """Their coordinates."""
 
     def moved(self, points: FloatArray, steps: FloatArray, elsewhere: FloatArray) -> FloatArray:
         """Coordinates after a step each, or where they jump to if steps mean nothing."""
 
-    def coded(self, known: _Known, drawn: FloatArray) -> _Coded:
-        """Known values, and after them those of the coordinates drawn."""
+    def values(self, points: FloatArray) -> _Values:
+        """The values at coordinates."""
+
+    def coded(self, values: _Values) -> _Coded:
+        """Values as positions among choices."""
 
 
 class _Unordered:
@@ -179,10 +187,10 @@ class _Unordered:
     def __init__(self, distribution: CategoricalDistribution) -> None:
         self._choices = Choices(_space.values_of(distribution))
 
-    def known(self, values: Sequence[Any]) -> _Known:
+    def known(self, values: Sequence[Any]) -> _Values:
         return np.array([self._choices.position(value) for value in values], dtype=np.intp)
 
-    def points(self, known: _Known) -> FloatArray:
+    def points(self, known: _Values) -> FloatArray:
         return np.asarray((known + 0.5) / len(self._choices), dtype=np.float64)
 
     def moved(self, points: FloatArray, steps: FloatArray, elsewhere: FloatArray) -> FloatArray:
@@ -191,10 +199,12 @@ class _Unordered:
         jump = (1 + np.floor(elsewhere * (n - 1))) / n
         return np.asarray((points + jump) % 1.0, dtype=np.float64)
 
-    def coded(self, known: _Known, drawn: FloatArray) -> _Coded:
+    def values(self, points: FloatArray) -> _Values:
         n = len(self._choices)
-        codes = np.minimum(drawn * n, n - 1).astype(np.intp)
-        return _Coded(self._choices, np.concatenate([known, codes]), None)
+        return np.minimum(points * n, n - 1).astype(np.intp)
+
+    def coded(self, values: _Values) -> _Coded:
+        return _Coded(self._choices, values, None)
 
 
 class _Number:
@@ -203,20 +213,20 @@ class _Number:
     def __init__(self, distribution: BaseDistribution) -> None:
         self._scale = _space.Scale(distribution)
         self._whole = isinstance(distribution, IntDistribution)
-        n_values = _space.n_values(distribution)
+        numbers = self._scale.numbers
         # Smaller steps than this would not leave a value of a grid.
-        self._min_step = 1.0 / max(n_values - 1, 1)
+        self._min_step = 1 / max(numbers.count() - 1, 1)
         self._grid: Choices | None = None
-        if n_values <= _MAX_GRID:
-            self._grid = Choices(_space.values_of(distribution))
+        if numbers.count() <= _MAX_GRID and numbers.dtype == np.float64:
+            self._grid = Choices(numbers.all())
             self._places = self._scale.places(self._grid)
             values = np.asarray(self._grid, dtype=np.float64)
             self._borders = (values[1:] + values[:-1]) / 2
 
-    def known(self, values: Sequence[Any]) -> _Known:
-        return np.asarray(values, dtype=np.float64)
+    def known(self, values: Sequence[Any]) -> _Values:
+        return np.asarray(values, dtype=self._scale.numbers.dtype)
 
-    def points(self, known: _Known) -> FloatArray:
+    def points(self, known: _Values) -> FloatArray:
         return self._scale.places(known)
 
     def moved(self, points: FloatArray, steps: FloatArray, elsewhere: FloatArray) -> FloatArray:
@@ -226,8 +236,10 @@ class _Number:
         folded = np.abs(points + steps) % 2.0
         return np.asarray(np.where(folded > 1.0, 2.0 - folded, folded), dtype=np.float64)
 
-    def coded(self, known: _Known, drawn: FloatArray) -> _Coded:
-        values = np.concatenate([known, self._scale.values(drawn)])
+    def values(self, points: FloatArray) -> _Values:
+        return self._scale.values(points)
+
+    def coded(self, values: _Values) -> _Coded:
         if self._grid is not None:
             return _Coded(self._grid, np.searchsorted(self._borders, values), self._places)
         distinct, codes = np.unique(values, return_inverse=True)
