@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Mapping
+from copy import copy
 from typing import Any
 from typing import Protocol
 
@@ -111,6 +112,7 @@ class DrawnArena:
         function: RememberedProxies | None,
     ) -> None:
         self._pool = Pool(space)
+        self._ranges: Mapping[str, BaseDistribution] = {}
         self._drawn = DrawnConfigurations(self._pool.space)
         self.configurations: Configurations = self._drawn
         self._make_search = make_search
@@ -118,6 +120,16 @@ class DrawnArena:
         self._proxies = None if function is None else _RankedProxies(function)
         self._first = self._search_over(self._pool.spread(stream(seed, "pool")))
         self.search = self._first
+
+    def within(self, ranges: Mapping[str, BaseDistribution]) -> DrawnArena:
+        """Arena of the same history that proposes only what lies in narrower ranges.
+
+        Args:
+            ranges: Distributions of some parameters, each a part of that of the space.
+        """
+        twin = copy(self)
+        twin._ranges = ranges
+        return twin
 
     def view(
         self,
@@ -129,7 +141,7 @@ class DrawnArena:
         """As in :class:`Arena`."""
         space = self._pool.space
         planned = trial is not None and trial.number < self._first.first.schedule.n_startup
-        if planned and not fixed.keys() & space.keys():
+        if planned and not self._ranges and not fixed.keys() & space.keys():
             return self._first, reader.read(study, self._first.first.candidates, trial)
         seen, observed = reader.read_drawn(study, self._drawn, trial)
         best_first = observed.best_first()
@@ -138,10 +150,15 @@ class DrawnArena:
             for name, value in fixed.items()
             if name in space and offers(space[name], value)
         }
+        pool = self._pool
+        if self._ranges:
+            # A fixed value may lie outside the range.
+            ranges = {name: d for name, d in self._ranges.items() if name not in offered}
+            pool = Pool(space, ranges=ranges)
         # Proxies may be dear to compute: the points over the space are then those of the first.
         spread = None if self._proxies is None else stream(self._seed, "pool")
         rng = stream(self._seed, "pool", len(seen) + 1)
-        candidates = self._pool.draw(seen, best_first.tolist(), rng, offered, spread=spread)
+        candidates = pool.draw(seen, best_first.tolist(), rng, offered, spread=spread)
         self.search = self._search_over(candidates)
         n_labels = self._pool.settings.n_labels
         observed = observed.thinned(n_labels, best_first, stream(self._seed, "labels"))

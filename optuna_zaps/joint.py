@@ -28,6 +28,7 @@ from optuna_zaps.search import History
 from optuna_zaps.search import Prediction
 from optuna_zaps.search import Proposal
 from optuna_zaps.search import ZAPSSearch
+from optuna_zaps.search import best_and_sample
 from optuna_zaps.surrogates import SurrogateFactory
 
 
@@ -99,10 +100,16 @@ class Observations:
         """
         if len(self.labelled) <= n_labels:
             return self
-        is_best = np.isin(self.labelled, best_first[: n_labels // 2])
-        lot = np.where(is_best, -1.0, rng.random(len(self.labelled)))
-        kept = self.labelled[np.argsort(lot, kind="stable")[:n_labels]]
-        return self._each(lambda history: history.restricted(kept))
+        position = {candidate: row for row, candidate in enumerate(self.labelled.tolist())}
+        rows = np.array([position[candidate] for candidate in best_first.tolist()], dtype=np.intp)
+        kept = self.labelled[best_and_sample(rows, n_labels, rng)]
+
+        def thinner(history: History) -> History:
+            # Candidates that gave no value are labelled in what says where that happens.
+            others = history.labelled[~np.isin(history.labelled, self.labelled)]
+            return history.restricted(np.concatenate([kept, others[-n_labels:]]))
+
+        return self._each(thinner)
 
     def _each(self, changed: Callable[[History], History]) -> Observations:
         return Observations(

@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 from optuna.distributions import BaseDistribution
 from optuna.distributions import CategoricalDistribution
+from optuna.distributions import FloatDistribution
 from optuna.distributions import IntDistribution
 from scipy.stats import qmc
 
@@ -38,6 +39,13 @@ _Values = npt.NDArray[Any]
 
 _MAX_GRID = 2**12
 """Most values of a number that are all kept, rather than those of each pool found in it."""
+
+_MIN_SHARE = 0.1
+"""Smallest share of a number's whole range that keeps the scale of the whole."""
+
+_FARTHEST = 1e6
+"""Largest distance of a feature from the range that is drawn, in units of that range: larger
+ones overflow when squared, and tell nothing."""
 
 
 @dataclass(frozen=True)
@@ -71,14 +79,21 @@ class Pool:
     Args:
         space: Distribution of each parameter.
         settings: Size and spread.
+        ranges: Narrower distributions of some numbers, from which alone points are drawn. The
+            unit cube stands for these; what was seen outside them has places outside the cube.
     """
 
     def __init__(
-        self, space: Mapping[str, BaseDistribution], settings: PoolSettings | None = None
+        self,
+        space: Mapping[str, BaseDistribution],
+        settings: PoolSettings | None = None,
+        *,
+        ranges: Mapping[str, BaseDistribution] | None = None,
     ) -> None:
         self.space = dict(space)
         self.settings = settings or PoolSettings()
-        self._axes = [_axis(distribution) for distribution in self.space.values()]
+        ranges = ranges or {}
+        self._axes = [_axis(d, ranges.get(name, d)) for name, d in self.space.items()]
 
     def spread(self, rng: np.random.Generator) -> CandidateSet:
         """Points over the whole space alone, in the order of the sequence."""
@@ -108,7 +123,8 @@ class Pool:
         known = [axis.known([params[name] for params in seen]) for name, axis in axes.items()]
         centres = np.empty((len(incumbents), len(axes)))
         for column, axis in enumerate(self._axes):
-            centres[:, column] = axis.points(known[column][list(incumbents)])
+            # An incumbent outside the range is replaced by the nearest point within.
+            centres[:, column] = np.clip(axis.points(known[column][list(incumbents)]), 0.0, 1.0)
         alike = spread is None and not any(isinstance(axis, _Number) for axis in self._axes)
         n_global = self.settings.n_global_alike if alike else self.settings.n_global
         drawn = np.vstack([self._sobol(spread or rng, n_global), self._near(centres, rng)])
@@ -208,18 +224,31 @@ class _Unordered:
 
 
 class _Number:
-    """The coordinate of a number."""
+    """The coordinate of a number.
 
-    def __init__(self, distribution: BaseDistribution) -> None:
-        self._scale = _space.Scale(distribution)
+    Args:
+        distribution: Distribution of all values.
+        drawn: Distribution of the values that are drawn, a part of it.
+    """
+
+    def __init__(
+        self,
+        distribution: FloatDistribution | IntDistribution,
+        drawn: FloatDistribution | IntDistribution,
+    ) -> None:
+        self._scale, self._feature = _space.Scale(drawn), _space.Scale(distribution)
+        low, high = self._feature.places([drawn.low, drawn.high])
+        if 0 < high - low < _MIN_SHARE:
+            # Within so small a part of the scale no model would tell values apart.
+            self._feature = self._scale
         self._whole = isinstance(distribution, IntDistribution)
-        numbers = self._scale.numbers
         # Smaller steps than this would not leave a value of a grid.
-        self._min_step = 1 / max(numbers.count() - 1, 1)
+        self._min_step = 1 / max(_space.n_values(drawn) - 1, 1)
+        numbers = self._scale.numbers
         self._grid: Choices | None = None
         if numbers.count() <= _MAX_GRID and numbers.dtype == np.float64:
             self._grid = Choices(numbers.all())
-            self._places = self._scale.places(self._grid)
+            self._places = self._placed(self._grid)
             values = np.asarray(self._grid, dtype=np.float64)
             self._borders = (values[1:] + values[:-1]) / 2
 
@@ -244,10 +273,16 @@ class _Number:
             return _Coded(self._grid, np.searchsorted(self._borders, values), self._places)
         distinct, codes = np.unique(values, return_inverse=True)
         numbers = map(int, distinct.tolist()) if self._whole else distinct.tolist()
-        return _Coded(Choices(numbers), codes, self._scale.places(distinct))
+        return _Coded(Choices(numbers), codes, self._placed(distinct))
+
+    def _placed(self, values: npt.ArrayLike) -> FloatArray:
+        """Features of values."""
+        return np.clip(self._feature.places(values), -_FARTHEST, _FARTHEST)
 
 
-def _axis(distribution: BaseDistribution) -> _Axis:
+def _axis(distribution: BaseDistribution, drawn: BaseDistribution) -> _Axis:
     if isinstance(distribution, CategoricalDistribution):
         return _Unordered(distribution)
-    return _Number(distribution)
+    assert isinstance(distribution, FloatDistribution | IntDistribution)
+    assert isinstance(drawn, FloatDistribution | IntDistribution)
+    return _Number(distribution, drawn)

@@ -76,6 +76,7 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
                 reselection=ScreeningSettings(),
                 neighbourhood=True,
                 shortlist=Shortlist(share=1 / 8),
+                max_labels=1024,
             ),
             n_startup=14,
             n_startup_alone=10,

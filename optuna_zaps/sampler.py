@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Container
+from collections.abc import Hashable
 from collections.abc import Mapping
 from collections.abc import Sequence
+from dataclasses import dataclass
 from dataclasses import replace
 from functools import partial
 import sys
@@ -71,6 +73,7 @@ _logger = optuna.logging.get_logger("optuna.samplers.zaps")
 
 _CLAIM_PATIENCE = (0.01, 0.02, 0.04, 0.08)
 _MAX_WORKERS = 1024
+_AGREEING = "Every configuration that agrees with the parameters that are fixed"
 
 
 class ZAPSSampler(BaseSampler):
@@ -121,7 +124,8 @@ class ZAPSSampler(BaseSampler):
             Distribution, or sequence of choices, of each parameter. By default the space is read
             from the table (index levels with names, else the columns that are not numeric), or
             else from the study's own trials, as :class:`~optuna.samplers.TPESampler` does; the
-            first trials then go to ``independent_sampler``.
+            first trials then go to ``independent_sampler``. A number whose range changes from
+            trial to trial is one parameter, over the union of its ranges.
         budget:
             Number of evaluations that the study will have, at least 10. With it the schedule is
             the paper's: ``max(10, budget // 4)`` initial evaluations, then two batches. Without
@@ -160,8 +164,9 @@ class ZAPSSampler(BaseSampler):
             Sampler of what ZAPS does not decide: parameters outside its space. By default a
             multivariate :class:`~optuna.samplers.TPESampler`.
         warn_independent_sampling:
-            Whether to log a warning, once per parameter, when a parameter outside the space of an
-            otherwise known study goes to ``independent_sampler``.
+            Whether to log a warning when a parameter goes to ``independent_sampler``: once for
+            each outside a given space, and once a study where the space is read from its trials
+            and ``group`` is :obj:`False`.
         constraints_func:
             Values of a trial's constraints, feasible up to 0, computed after each trial that
             completes or is pruned; as for :class:`~optuna.samplers.TPESampler`. Deprecated with
@@ -278,9 +283,10 @@ class ZAPSSampler(BaseSampler):
         self._n_free: PerStudy[list[int]] = PerStudy(list)
         self._served: PerStudy[dict[int, dict[str, Any] | None]] = PerStudy(dict)
         self._inferred = InferredSpaces(self._trials.of)
+        self._expected: PerStudy[dict[int, list[_Expected]]] = PerStudy(dict)
 
         self._function: RememberedProxies | None = None
-        self._arenas: dict[frozenset[str], tuple[dict[str, BaseDistribution], Arena]] = {}
+        self._arenas: dict[Hashable, tuple[dict[str, BaseDistribution], Arena]] = {}
         self._arena: Arena | None = None
         self._space_is_given = True
         space = None if search_space is None else _space.normalized(search_space)
@@ -361,7 +367,7 @@ class ZAPSSampler(BaseSampler):
             self._trials.forget()
             arena = self._arena
             if arena is None or not self._space_is_given:
-                arena = self._arena_of(self._inferred_space(study))
+                arena = self._arena_within(study, self._inferred_space(study))
             search, observations = arena.view(study, self._reader, None, {})
             ranking = search.first.rank(observations.objectives[0])
         chosen = ranking.candidates[:n]
@@ -383,6 +389,7 @@ class ZAPSSampler(BaseSampler):
         self._served[study].pop(trial._trial_id, None)
         self._begun[study][trial._trial_id] = trial.system_attrs
         self._own.begin(study, trial)
+        self._expected[study].pop(trial._trial_id, None)
         self._independent_sampler.before_trial(study, trial)
 
     def infer_relative_search_space(
@@ -412,13 +419,14 @@ class ZAPSSampler(BaseSampler):
             return {}
         params: dict[str, Any] = {}
         with self._lock:
+            expected = self._expected[study][trial._trial_id] = []
             for space in self._spaces_among(study, search_space):
-                self._arena = self._arena_of(space)
-                chosen = self._pick(study, trial, self._arena, params)
-                if chosen is None:
+                chosen = None
+                if not space.keys() & self._inferred.changing(study):
                     asked = {name: d for name, d in space.items() if name in search_space}
-                    chosen = self._independent_sampler.sample_relative(study, trial, asked)
-                params.update(chosen)
+                    chosen = self._choose(study, trial, space, asked, params)
+                    params.update(chosen)
+                expected.append(_Expected(space, chosen))
             self._trials.forget()
         return {
             name: _space.served(name, params[name], distribution)
@@ -438,8 +446,12 @@ class ZAPSSampler(BaseSampler):
             params = self._params_of(study, trial, param_name)
             if params is not None and param_name in params:
                 return _space.served(param_name, params[param_name], param_distribution)
-        elif trial.number > 0 and self._arena is not None:
-            self._warn_independent(study, trial, param_name)
+        else:
+            params = self._expected_params(study, trial, param_name, param_distribution)
+            if params is None:
+                self._warn_of_branches(study, param_name)
+            elif param_name in params and _space.offers(param_distribution, params[param_name]):
+                return _space.served(param_name, params[param_name], param_distribution)
         return self._independent_sampler.sample_independent(
             study, trial, param_name, param_distribution
         )
@@ -459,6 +471,7 @@ class ZAPSSampler(BaseSampler):
         self._served[study].pop(trial._trial_id, None)
         self._begun[study].pop(trial._trial_id, None)
         self._own.end()
+        self._expected[study].pop(trial._trial_id, None)
         if self._constraints_func is not None:
             _process_constraints_after_trial(self._constraints_func, study, trial, state)
         self._independent_sampler.after_trial(study, trial, state, values)
@@ -505,7 +518,7 @@ class ZAPSSampler(BaseSampler):
         assert self._arena is not None
         if param_name not in self._arena.search.first.candidates.choices:
             self._refuse_proxy_as_parameter(param_name)
-            self._warn_independent(study, trial, param_name)
+            self._warn_independent(trial, param_name)
             return None
         with self._lock:
             served = self._served[study]
@@ -514,6 +527,62 @@ class ZAPSSampler(BaseSampler):
                 served[trial._trial_id] = self._pick(study, trial, self._arena, {})
                 self._trials.forget()
             return served[trial._trial_id]
+
+    def _expected_params(
+        self, study: Study, trial: FrozenTrial, param_name: str, distribution: BaseDistribution
+    ) -> dict[str, Any] | None:
+        """Configuration of a trial in an inferred space of which a range has changed.
+
+        It is chosen at the first parameter, and anew where one has not the range that was
+        expected.
+
+        Returns:
+            ``None`` if no inferred space has the parameter.
+        """
+        with self._lock:
+            all_expected = self._expected[study].get(trial._trial_id, [])
+            for expected in all_expected:
+                if param_name in expected.space:
+                    break
+            else:
+                return None
+            if expected.params is None or expected.space[param_name] != distribution:
+                expected.space[param_name] = distribution
+                fixed = {**fixed_from_outside(study, self), **trial.params}
+                asked = {name: d for name, d in expected.space.items() if name not in fixed}
+                others = {
+                    name: value
+                    for other in all_expected
+                    if other is not expected
+                    for name, value in (other.params or {}).items()
+                }
+                self._trials.refresh(study)
+                expected.params = self._choose(study, trial, expected.space, asked, others)
+                self._trials.forget()
+            return expected.params
+
+    def _choose(
+        self,
+        study: Study,
+        trial: FrozenTrial,
+        space: dict[str, BaseDistribution],
+        asked: dict[str, BaseDistribution],
+        claimed: Mapping[str, Any],
+    ) -> dict[str, Any]:
+        """Configuration of an inferred space, or what the independent sampler makes of it.
+
+        Args:
+            study: The study.
+            trial: The trial.
+            space: Distributions that the trial is expected to ask for.
+            asked: Those of them that are not decided yet.
+            claimed: As for :meth:`_pick`.
+        """
+        self._arena = self._arena_within(study, space)
+        chosen = self._pick(study, trial, self._arena, claimed)
+        if chosen is None:
+            chosen = self._independent_sampler.sample_relative(study, trial, _undecided(asked))
+        return chosen
 
     def _pick(
         self, study: Study, trial: FrozenTrial, arena: Arena, claimed: Mapping[str, Any]
@@ -626,25 +695,23 @@ class ZAPSSampler(BaseSampler):
         if arena.is_exhaustible:
             running = self._abandoned(study, trial, candidates)
             again = {candidate: n for candidate, n in running.items() if matching[candidate]}
+        self._n_free[study][:] = [0]
+        if not again and not self._space_is_given:
+            # What else the objective may suggest still tells further trials apart.
+            self._warn_of_exhaustion(study, matching)
+            return None
         if matching.all():
             what, topic = "Every configuration of the search space", "exhausted"
         else:
-            what = "Every configuration that agrees with the parameters that are fixed"
-            topic = "exhausted in part"
+            what, topic = _AGREEING, "exhausted in part"
         if again:
             then = "further trials evaluate again what has not ended"
-        elif self._space_is_given:
-            then = "further trials repeat one"
         else:
-            then = f"`{type(self._independent_sampler).__name__}` samples further trials"
+            then = "further trials repeat one"
         self._warn_once(
             f"{topic} {study._study_id}",
             f"{what} was evaluated or is being evaluated; {then}.",
         )
-        self._n_free[study][:] = [0]
-        if not again and not self._space_is_given:
-            # What else the objective may suggest still tells further trials apart.
-            return None
         if again:
             repeated = min(again, key=lambda candidate: (again[candidate], candidate))
             self._claim(study, trial, candidates.params(repeated))
@@ -728,15 +795,22 @@ class ZAPSSampler(BaseSampler):
 
     def _inferred_space(self, study: Study) -> dict[str, BaseDistribution]:
         """What the study's trials have in common and leaves a choice."""
-        return _undecided(self._inferred.shared(study))
+        return self._variable(study, self._inferred.shared(study))
 
     def _inferred_spaces(self, study: Study) -> list[dict[str, BaseDistribution]]:
         """The spaces that a study is searched in: one, or one for each group."""
         if self._group:
-            spaces = [_undecided(space) for space in self._inferred.groups(study)]
+            spaces = [self._variable(study, space) for space in self._inferred.groups(study)]
         else:
             spaces = [self._inferred_space(study)]
         return [space for space in spaces if space]
+
+    def _variable(
+        self, study: Study, space: Mapping[str, BaseDistribution]
+    ) -> dict[str, BaseDistribution]:
+        """The parameters of which the study's trials have had more than one value to choose."""
+        united = self._inferred.united(study, space)
+        return {name: d for name, d in space.items() if not united[name].single()}
 
     def _spaces_among(
         self, study: Study, search_space: Mapping[str, BaseDistribution]
@@ -757,29 +831,47 @@ class ZAPSSampler(BaseSampler):
         rest = {name: d for name, d in search_space.items() if name not in grouped}
         return [space for space in (*spaces, rest) if space.keys() & search_space.keys()]
 
-    def _arena_of(self, space: dict[str, BaseDistribution]) -> Arena:
-        """The arena of a space, made anew only where a distribution has changed."""
+    def _arena_within(self, study: Study, space: dict[str, BaseDistribution]) -> Arena:
+        """Arena of an inferred space that also learns from trials with other ranges."""
+        united = self._inferred.united(study, space)
+        ranges = {name: d for name, d in space.items() if d != united[name]}
+        return self._arena_of(united, ranges)
+
+    def _arena_of(
+        self,
+        space: dict[str, BaseDistribution],
+        ranges: Mapping[str, BaseDistribution] | None = None,
+    ) -> Arena:
+        """The arena of a space, made anew only where a distribution has changed.
+
+        Args:
+            space: Distribution of each parameter.
+            ranges: Narrower ones of some, to which proposals are restricted.
+        """
         if not space:
             raise ValueError(
                 "The search space is read from the finished trials of the study, but they have no "
                 "parameter in common, or there is none. Pass search_space=, or run a trial first."
             )
-        names = frozenset(space)
-        known = self._arenas.get(names)
-        if known is not None and known[0] == space:
-            return known[1]
-        arena: Arena
-        if _space.is_enumerable(space):
+        key = frozenset(space), bool(ranges)
+        known, arena = self._arenas.get(key, (None, None))
+        if arena is None or known != space:
+            arena = self._make_arena(space, enumerated=not ranges)
+            self._arenas[key] = dict(space), arena
+        if ranges:
+            assert isinstance(arena, DrawnArena)
+            return arena.within(ranges)
+        return arena
+
+    def _make_arena(self, space: dict[str, BaseDistribution], *, enumerated: bool) -> Arena:
+        if enumerated and _space.is_enumerable(space):
             candidates = _space.grid(space)
             proxies = None
             if self._function is not None:
                 proxies = ProxyTable.from_function(self._function, candidates)
-            arena = EnumeratedArena(self._make_search(candidates, proxies))
-        else:
-            make_search = partial(self._make_search, kept=self._profile.kept())
-            arena = DrawnArena(space, make_search, self._seed, self._function)
-        self._arenas[names] = dict(space), arena
-        return arena
+            return EnumeratedArena(self._make_search(candidates, proxies))
+        make_search = partial(self._make_search, kept=self._profile.kept())
+        return DrawnArena(space, make_search, self._seed, self._function)
 
     def _make_search(
         self,
@@ -829,22 +921,64 @@ class ZAPSSampler(BaseSampler):
                 "table.set_index([...])."
             )
 
-    def _warn_independent(self, study: Study, trial: FrozenTrial, param_name: str) -> None:
-        topic = f"parameter {param_name}"
-        if not self._warn_independent_sampling or topic in self._warned:
-            return
-        # One that an inferred space has comes here too, once nothing new is left of that.
-        with self._lock:
-            spaces = [] if self._space_is_given else self._inferred_spaces(study)
-        if not any(param_name in space for space in spaces):
+    def _warn_independent(self, trial: FrozenTrial, param_name: str) -> None:
+        if self._warn_independent_sampling:
             self._warn_once(
-                topic,
+                f"parameter {param_name}",
                 f"The parameter `{param_name}` in Trial#{trial.number} is sampled independently "
                 f"using `{type(self._independent_sampler).__name__}` instead of "
                 f"`{type(self).__name__}`, because it is not part of the search space that the "
                 "candidates span. You can suppress this warning by setting "
                 "`warn_independent_sampling` to `False`.",
             )
+
+    def _warn_of_branches(self, study: Study, param_name: str) -> None:
+        """Warn of a parameter that no inferred space has, unless it is new like all others."""
+        if self._warns_of_inferred(study):
+            with self._lock:
+                known, shared = self._inferred.variable(study), self._inferred.shared(study)
+            if known and param_name not in shared:
+                self._warn_of_inferred(study, self._branches(param_name))
+
+    def _warn_of_exhaustion(self, study: Study, matching: npt.NDArray[np.bool_]) -> None:
+        if not self._warns_of_inferred(study):
+            return
+        what, trials = "Every configuration of the search space", "further trials"
+        if not matching.all():
+            what, trials = _AGREEING, "such trials"
+        elif branches := self._inferred.variable(study) - self._inferred_space(study).keys():
+            self._warn_of_inferred(study, self._branches(min(branches)))
+            return
+        elif self._inferred.changing(study):
+            what = "Every configuration within the latest ranges of the parameters"
+        self._warn_of_inferred(
+            study,
+            f"{what} was evaluated or is being evaluated; "
+            f"`{type(self._independent_sampler).__name__}` samples {trials}.",
+        )
+
+    def _warns_of_inferred(self, study: Study) -> bool:
+        """Whether the one sentence on an inferred space is still to be said.
+
+        None is where each group is searched: branches alone are then left to another sampler
+        until they are known.
+        """
+        return (
+            self._warn_independent_sampling
+            and not self._group
+            and f"inferred {study._study_id}" not in self._warned
+        )
+
+    def _warn_of_inferred(self, study: Study, message: str) -> None:
+        self._warn_once(f"inferred {study._study_id}", message)
+
+    def _branches(self, param_name: str) -> str:
+        return (
+            f"Parameters that do not occur alike in every finished trial, such as `{param_name}`, "
+            f"are sampled independently using `{type(self._independent_sampler).__name__}` "
+            f"instead of `{type(self).__name__}`. Set `group` to `True` to search them too, or "
+            "`warn_independent_sampling` to `False` to suppress this warning."
+        )
 
     def _warn_of_unused(self, trial: FrozenTrial, names: Sequence[str]) -> None:
         """Warn of parameters that tell candidates apart and not what is evaluated."""
@@ -863,6 +997,19 @@ class ZAPSSampler(BaseSampler):
             if topic not in self._warned:
                 self._warned.add(topic)
                 _logger.warning(message)
+
+
+@dataclass
+class _Expected:
+    """An inferred space that a trial is expected to ask for.
+
+    Attributes:
+        space: Distribution of each parameter.
+        params: The configuration chosen from it, ``None`` before it is.
+    """
+
+    space: dict[str, BaseDistribution]
+    params: dict[str, Any] | None
 
 
 def _undecided(space: Mapping[str, BaseDistribution]) -> dict[str, BaseDistribution]:

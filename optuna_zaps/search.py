@@ -191,6 +191,8 @@ class SearchSettings:
         neighbourhood: Whether the surrogate is also given the mean proxy ranks of the
             configurations that differ in one parameter. Not in the paper.
         shortlist: How many of the candidates every fit scores.
+        max_labels: Most labels of a fit, the best half and a sample of the others, so that its
+            time does not grow with the cube of their number. All by default.
     """
 
     exploration: Exploration = field(default_factory=ConstantExploration)
@@ -199,6 +201,7 @@ class SearchSettings:
     features: str = "both"
     neighbourhood: bool = False
     shortlist: Shortlist = field(default_factory=Shortlist)
+    max_labels: int | None = None
 
     def __post_init__(self) -> None:
         if self.features not in FEATURES:
@@ -520,7 +523,7 @@ class ZAPSSearch:
             active = self._active(labelled, labels)
             features, surrogate = self._surrogate_of(np.sort(active))
             if everything or self.settings.shortlist.size(len(features)) == len(features):
-                mean, std = _scores(surrogate, features, labelled, labels)
+                mean, std = _scores(surrogate, features, *self._telling(labelled, labels))
                 spread = std
             else:
                 mean, std, spread = self._scores_of_best(surrogate, features, labelled, labels)
@@ -549,7 +552,7 @@ class ZAPSSearch:
             rows, shortlist = self._look.features, self._look.shortlist
         spread = np.zeros_like(model.std)
         with one_thread("blas"):
-            surrogate.fit(features[labelled], labels)
+            _fit_on(surrogate, features, *self._telling(labelled, labels))
             spread[shortlist] = surrogate.std_given(rows, features[pending])
         beta = self.settings.exploration.weight(len(labels))
         return replace(model, acquisition=upper_confidence_bound(model.mean, spread, beta))
@@ -570,7 +573,9 @@ class ZAPSSearch:
         size = max(MIN_LABELS, *coarser(self.schedule.training_sizes(len(labels)), 1.0))
         key = (labelled[:size].tobytes(), labels[:size].tobytes())
         if self._look is None or self._look.key != key:
-            mean, std = _scores(surrogate, features, labelled[:size], labels[:size])
+            # Every candidate is scored, but only to be told from those that are worth no more.
+            telling = self._telling(labelled[:size], labels[:size], share=0.5)
+            mean, std = _scores(surrogate, features, *telling)
             bound = upper_confidence_bound(mean, std, self.settings.exploration.weight(size))
             n_best = self.settings.shortlist.size(len(features))
             shortlist = np.sort(np.argpartition(-bound, n_best)[:n_best])
@@ -578,11 +583,22 @@ class ZAPSSearch:
         look = self._look
         if size == len(labels):
             return look.mean, look.std, look.std
-        surrogate.fit(features[labelled], labels)
+        _fit_on(surrogate, features, *self._telling(labelled, labels))
         mean, std, spread = look.mean.copy(), look.std.copy(), np.zeros_like(look.std)
         mean[look.shortlist], std[look.shortlist] = surrogate.predict(look.features)
         spread[look.shortlist] = std[look.shortlist]
         return mean, std, spread
+
+    def _telling(
+        self, labelled: IntArray, labels: FloatArray, share: float = 1.0
+    ) -> tuple[IntArray, FloatArray]:
+        """The labels that a fit is given, with a share of the most where there are more."""
+        most = self.settings.max_labels
+        if most is None or len(labels) <= most:
+            return labelled, labels
+        best_first = np.argsort(-labels, kind="stable")
+        rows = best_and_sample(best_first, int(share * most), stream(self._seed, "labels"))
+        return labelled[rows], labels[rows]
 
     def _active(self, labelled: IntArray, labels: FloatArray) -> IntArray:
         """Proxies for the surrogate (Alg. 3, line 5), the most voted first."""
@@ -642,6 +658,15 @@ class ZAPSSearch:
         return tuple(self.proxies.names[column] for column in columns.tolist())
 
 
+def _fit_on(
+    surrogate: Surrogate,
+    features: npt.NDArray[np.float32],
+    labelled: IntArray,
+    labels: FloatArray,
+) -> None:
+    surrogate.fit(features[labelled], labels)
+
+
 def _scores(
     surrogate: Surrogate,
     features: npt.NDArray[np.float32],
@@ -649,7 +674,7 @@ def _scores(
     labels: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
     """Mean and dispersion of every candidate after a fit."""
-    surrogate.fit(features[labelled], labels)
+    _fit_on(surrogate, features, labelled, labels)
     if len(features) <= _CHUNK:
         return surrogate.predict(features)
     mean, std = np.empty(len(features)), np.empty(len(features))
@@ -657,6 +682,22 @@ def _scores(
         chunk = slice(start, start + _CHUNK)
         mean[chunk], std[chunk] = surrogate.predict(features[chunk])
     return mean, std
+
+
+def best_and_sample(best_first: IntArray, n_rows: int, rng: np.random.Generator) -> IntArray:
+    """Choose the best half of so many rows, and a random sample of the others.
+
+    Args:
+        best_first: Positions of all rows, the best first, shape (n_all,).
+        n_rows: Number of rows to choose, fewer than there are.
+        rng: Draws the sample; a generator of the same seed keeps most of it as rows are appended.
+
+    Returns:
+        Positions in increasing order, shape (n_rows,).
+    """
+    lot = rng.random(len(best_first))
+    lot[best_first[: n_rows // 2]] = -1.0
+    return np.sort(np.argsort(lot, kind="stable")[:n_rows])
 
 
 def _permutation(seed: int, n_labelled: int, n_candidates: int) -> IntArray:

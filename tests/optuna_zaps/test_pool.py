@@ -339,3 +339,36 @@ def test_a_value_that_is_not_offered_is_left_to_the_objective() -> None:
     study.optimize(objective, n_trials=2)
     assert [t.params["x"] for t in study.trials[12:14]] == [7.0, 0.25]
     assert all(0 <= t.params["x"] <= 1 for t in study.trials[14:])
+
+
+def test_only_a_narrower_range_is_drawn_and_what_was_seen_outside_keeps_its_place() -> None:
+    space = {"x": FloatDistribution(0, 10), "n": IntDistribution(1, 100, log=True)}
+    ranges = {"x": FloatDistribution(2, 4), "n": IntDistribution(5, 50, log=True)}
+    seen = [{"x": 9.0, "n": 100}, {"x": 3.0, "n": 10}, {"x": 0.0, "n": 1}]
+    candidates = Pool(space, ranges=ranges).draw(seen, [0, 1, 2], rng())
+    assert [candidates.params(i) for i in range(3)] == seen
+    np.testing.assert_allclose(
+        candidates.encoding[:3], [[0.9, 1.0], [0.3, 0.5], [0.0, 0.0]], rtol=1e-6
+    )
+    drawn = [candidates.params(i) for i in range(3, len(candidates))]
+    assert all(2 <= params["x"] <= 4 and 5 <= params["n"] <= 50 for params in drawn)
+    assert {params["n"] for params in drawn} == set(range(5, 51))
+    near_the_end = sum(params["x"] > 3.9 for params in drawn)
+    assert near_the_end > 0.1 * len(drawn)  # the best lies beyond it
+
+
+def test_a_small_part_of_a_range_is_told_apart_as_if_it_were_all() -> None:
+    space: dict[str, BaseDistribution] = {"x": FloatDistribution(0, 1e300)}
+    ranges = {"x": FloatDistribution(0, 10)}
+    candidates = Pool(space, ranges=ranges).draw([{"x": 1e299}, {"x": 5.0}], [0], rng())
+    assert candidates.encoding[:2, 0].tolist() == [1e6, 0.5]
+    assert np.ptp(candidates.encoding[1:, 0]) == pytest.approx(1.0, abs=0.01)
+
+
+def test_a_grid_within_another_is_drawn_on_its_own_steps() -> None:
+    space = {"n": IntDistribution(0, 30), "x": FloatDistribution(0, 1)}
+    ranges = {"n": IntDistribution(4, 25, step=7), "x": FloatDistribution(0, 0.5, step=0.1)}
+    candidates = Pool(space, ranges=ranges).draw([{"n": 30, "x": 0.77}], [0], rng())
+    drawn = [candidates.params(i) for i in range(1, len(candidates))]
+    assert {params["n"] for params in drawn} == {4, 11, 18, 25}
+    assert {params["x"] for params in drawn} == {0.0, 0.1, 0.2, 0.3, 0.4, 0.5}
