@@ -118,8 +118,33 @@ class DrawnArena:
         self._make_search = make_search
         self._seed = seed
         self._proxies = None if function is None else _RankedProxies(function)
-        self._first = self._search_over(self._pool.spread(stream(seed, "pool")))
-        self.search = self._first
+        self._first: JointSearch | None = None
+        self._latest: JointSearch | None = None
+        self._search_of_plan()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what the history and the seed do not tell."""
+        function = None if self._proxies is None else _RankedProxies(self._proxies.function)
+        configurations = DrawnConfigurations(self._pool.space)
+        return {
+            **vars(self),
+            "_drawn": configurations,
+            "configurations": configurations,
+            "_proxies": function,
+            "_first": None,
+            "_latest": None,
+        }
+
+    @property
+    def search(self) -> JointSearch:
+        """As in :class:`Arena`."""
+        return self._latest or self._search_of_plan()
+
+    def _search_of_plan(self) -> JointSearch:
+        """The search over the first pool, whose beginning is the plan of a study."""
+        if self._first is None:
+            self._first = self._search_over(self._pool.spread(stream(self._seed, "pool")))
+        return self._first
 
     def within(self, ranges: Mapping[str, BaseDistribution]) -> DrawnArena:
         """Arena of the same history that proposes only what lies in narrower ranges.
@@ -140,9 +165,10 @@ class DrawnArena:
     ) -> tuple[JointSearch, Observations]:
         """As in :class:`Arena`."""
         space = self._pool.space
-        planned = trial is not None and trial.number < self._first.first.schedule.n_startup
+        first = self._search_of_plan()
+        planned = trial is not None and trial.number < first.first.schedule.n_startup
         if planned and not self._ranges and not fixed.keys() & space.keys():
-            return self._first, reader.read(study, self._first.first.candidates, trial)
+            return first, reader.read(study, first.first.candidates, trial)
         seen, observed = reader.read_drawn(study, self._drawn, trial)
         best_first = observed.best_first()
         offered = {
@@ -159,10 +185,10 @@ class DrawnArena:
         spread = None if self._proxies is None else stream(self._seed, "pool")
         rng = stream(self._seed, "pool", len(seen) + 1)
         candidates = pool.draw(seen, best_first.tolist(), rng, offered, spread=spread)
-        self.search = self._search_over(candidates)
+        self._latest = search = self._search_over(candidates)
         n_labels = self._pool.settings.n_labels
         observed = observed.thinned(n_labels, best_first, stream(self._seed, "labels"))
-        return self.search, observed.widened(len(candidates))
+        return search, observed.widened(len(candidates))
 
     def _search_over(self, candidates: CandidateSet) -> JointSearch:
         proxies = None if self._proxies is None else self._proxies.of(candidates)
@@ -176,10 +202,10 @@ class _RankedProxies:
     """
 
     def __init__(self, function: RememberedProxies) -> None:
-        self._function = function
+        self.function = function
         self._reference: ProxyTable | None = None
 
     def of(self, candidates: CandidateSet) -> ProxyTable:
-        table = ProxyTable.from_function(self._function, candidates, self._reference)
+        table = ProxyTable.from_function(self.function, candidates, self._reference)
         self._reference = self._reference or table
         return table

@@ -110,6 +110,7 @@ class CandidateSet:
         self.places = {
             name: np.asarray(values, dtype=np.float64) for name, values in (places or {}).items()
         }
+        self._is_grid = False
         assert self.codes.ndim == 2
         assert self.codes.shape[1] == len(self.choices)
         if len(self.codes) == 0:
@@ -136,7 +137,24 @@ class CandidateSet:
         """All combinations of the choices, the last parameter varying fastest."""
         sizes = [len(values) for values in choices.values()]
         codes = np.indices(sizes, dtype=np.intp).reshape(len(sizes), -1).T
-        return cls(choices, codes, places=places)
+        candidates = cls(choices, codes, places=places)
+        candidates._is_grid = True
+        return candidates
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what makes the set anew; a grid is told by its choices alone."""
+        most = max(len(values) for values in self.choices.values())
+        return {
+            "choices": {name: tuple(values) for name, values in self.choices.items()},
+            "codes": None if self._is_grid else self.codes.astype(np.min_scalar_type(most)),
+            "places": self.places,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if state["codes"] is None:
+            self.__dict__.update(vars(self.grid(state["choices"], places=state["places"])))
+        else:
+            CandidateSet.__init__(self, **state)
 
     @classmethod
     def from_frame(

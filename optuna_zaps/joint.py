@@ -18,6 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from dataclasses import replace
 import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -156,6 +157,10 @@ class JointSearch:
         self._seed = seed
         self._of_constraints = of_constraints
         self._siblings = {0: search}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what the history does not tell."""
+        return {**vars(self), "_siblings": {0: self.first}}
 
     def propose(
         self,

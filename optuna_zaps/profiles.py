@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
 
 from optuna_zaps.acquisition import DecayingExploration
 from optuna_zaps.initialization import InitializationSettings
@@ -57,6 +58,10 @@ class _Kept:
     def __init__(self, factory: SurrogateFactory) -> None:
         self._factory = factory
         self._made: dict[tuple[FeatureLayout, int], Surrogate] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Leave out what was made: it is fitted models."""
+        return (_Kept, (self._factory,))
 
     def __call__(self, layout: FeatureLayout, seed: int) -> Surrogate:
         if (layout, seed) not in self._made:

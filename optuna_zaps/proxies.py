@@ -66,6 +66,7 @@ class ProxyTable:
     ) -> None:
         complaints = [remark] if remark else []
         values = values.set_axis(list(map(str, values.columns)), axis="columns")
+        self._ranks_are_own = reference is None
         if reference is not None:
             self.names: tuple[str, ...] = reference.names
             self.values = _numbers(values[list(self.names)])
@@ -135,6 +136,15 @@ class ProxyTable:
         return cls(
             frame, reference, n_failed=n_failed, remark=function.remark(n_failed, len(rows))
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the values; ranks that follow from them are left out."""
+        return {**vars(self), "ranks": None if self._ranks_are_own else self.ranks}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self._ranks_are_own:
+            self.ranks = scaled_ranks(self.values)
 
     @property
     def frame(self) -> pd.DataFrame:

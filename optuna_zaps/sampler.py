@@ -304,6 +304,14 @@ class ZAPSSampler(BaseSampler):
                 f"got {type(proxies).__name__}."
             )
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what the history of a study does not tell."""
+        return {
+            **vars(self),
+            "_arenas": {},
+            "_arena": self._arena if self._space_is_given else None,
+        }
+
     @property
     def proxies_(self) -> pd.DataFrame:
         """Parameters and usable proxies of every candidate, shape (n_candidates, ...).

@@ -381,10 +381,22 @@ class ZAPSSearch:
         if self.proxies is None and self.settings.features == "proxies":
             raise ValueError("features='proxies' needs proxies, but there are none.")
         self._initial = self._initial_columns(initial_proxies)
+        self._forget_models()
+
+    def _forget_models(self) -> None:
+        """Drop what can be computed again from the labels."""
         self._model_key: tuple[bytes, bytes] | None = None
         self._model: Prediction | None = None
         self._kept: tuple[IntArray, npt.NDArray[np.float32], Surrogate] | None = None
         self._look: _Look | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what the history does not tell."""
+        twin = copy(self)
+        twin._forget_models()
+        for computed in ("plan", "_features"):
+            vars(twin).pop(computed, None)
+        return vars(twin)
 
     @property
     def initial_proxies(self) -> tuple[str, ...]:
@@ -472,7 +484,7 @@ class ZAPSSearch:
         twin = copy(self)
         twin._surrogate = surrogate or self._surrogate
         twin._seed = int(stream(self._seed, "outcome", outcome % 2**32).integers(2**63))
-        twin._model_key = twin._model = twin._kept = twin._look = None
+        twin._forget_models()
         return twin
 
     def rank(self, history: History) -> Ranking:
