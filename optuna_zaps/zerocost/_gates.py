@@ -55,10 +55,15 @@ class GateRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Keeps the outputs of layers in a forward pass, and reads a backward pass through them.
 
     A module that is used twice has one gate, so the gradients of both uses add up.
+
+    Attributes:
+        unread: Type of a layer that returned something else than a tensor, so that it has no
+            gate; empty if there is none.
     """
 
     def __init__(self, model: nn.Module) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
+        self.unread = ""
         self._model = model
         self._reading = False
         self._gates: dict[Any, Gate] = {}
@@ -108,7 +113,10 @@ class GateRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
             assert output.value is not None
             output.value = output.value.clone()
 
-    def _keep(self, module: nn.Module, args: Any, out: Tensor) -> None:
+    def _keep(self, module: nn.Module, args: Any, out: Any) -> None:
+        if not isinstance(out, Tensor):
+            self.unread = type(module).__name__
+            return
         last = isinstance(module, nn.Linear) or out.dim() < 3
         n_samples, n_channels = out.shape[0], out.shape[-1 if last else 1]
         key = module, n_samples, n_channels, out.dim()

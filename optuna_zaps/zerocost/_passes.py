@@ -26,6 +26,11 @@ from torch import nn
 from torch.func import functional_call
 import torch.nn.functional as F
 
+from optuna_zaps.zerocost._checks import checked_batch
+from optuna_zaps.zerocost._checks import checked_device
+from optuna_zaps.zerocost._checks import checked_function
+from optuna_zaps.zerocost._checks import checked_model
+from optuna_zaps.zerocost._checks import checked_seed
 from optuna_zaps.zerocost._gates import Gate
 from optuna_zaps.zerocost._gates import GateRecorder
 from optuna_zaps.zerocost._recorders import FeatureRecorder
@@ -47,6 +52,10 @@ _DROPOUTS = nn.modules.dropout._DropoutNd
 
 class Uncomputable(ValueError):
     """A proxy is not defined for a network; the message says why."""
+
+
+class UnusableOutput(ValueError):
+    """The network or the loss returns something that no proxy can be computed from."""
 
 
 class Passes:
@@ -72,7 +81,10 @@ class Passes:
             it, asking for both makes a second backward pass.
 
     Raises:
-        ValueError: If the batch is not a pair of tensors of the same length.
+        ValueError: If the batch is not a pair of tensors of the same length, the device is not
+            there or the seed does not fit in 64 bits. Each pass raises it if the network does not
+            return logits.
+        TypeError: If the model is no module, the loss no function or the seed no integer.
     """
 
     def __init__(
@@ -85,20 +97,20 @@ class Passes:
         device: torch.device | str | None = None,
         second_order: bool = False,
     ) -> None:
-        inputs, targets = _checked(batch)
-        parameters = dict(model.named_parameters())
+        inputs, targets = checked_batch(batch)
+        parameters = dict(checked_model(model, "model_fn").named_parameters())
         if device is None:
             device = next((tensor.device for tensor in parameters.values()), inputs.device)
         self.model = model
-        self.device = torch.device(device)
+        self.device = checked_device(device)
         self.inputs = inputs.detach().to(self.device)
         self.targets = targets.detach().to(self.device)
         self.parameters = {
             name: tensor.detach().to(self.device).requires_grad_(tensor.is_floating_point())
             for name, tensor in parameters.items()
         }
-        self._loss = loss
-        self._seed = seed
+        self._loss = checked_function(loss, "loss", "of logits and targets")
+        self._seed = checked_seed(seed)
         self._second_order = second_order
         self._made: _Forward | None = None
 
@@ -134,12 +146,6 @@ class Passes:
         work = WorkRecorder(self.n_samples)
         with GateRecorder(self.model) as recorder:
             logits = self._call(self.parameters, leaf.clone(), work)
-        if not isinstance(logits, Tensor) or logits.dim() != 2:
-            found = tuple(logits.shape) if isinstance(logits, Tensor) else type(logits).__name__
-            raise ValueError(
-                "The model must map a batch to logits of shape (n_samples, n_classes), but "
-                f"returned {found}."
-            )
         return _Forward(leaf, logits, recorder, work)
 
     @cached_property
@@ -147,12 +153,13 @@ class Passes:
         """Gradient of the sum of the logits by the inputs, shape (n_samples, n_features).
 
         Raises:
-            Uncomputable: If the inputs are not floating-point numbers or do not matter.
+            Uncomputable: If the inputs are not floating-point numbers, or the network detaches
+                its output.
         """
         if not self.inputs.is_floating_point():
             raise Uncomputable(f"inputs of type {self.inputs.dtype} have no gradient")
         forward = self._forward(with_graph=True)
-        (gradient,) = _gradients(forward.logits.sum(), [forward.leaf])
+        (gradient,) = _gradients(_attached(forward.logits).sum(), [forward.leaf])
         return gradient.reshape(self.n_samples, -1)
 
     @property
@@ -162,8 +169,15 @@ class Passes:
 
     @property
     def gates(self) -> list[Gate]:
-        """Gradient of the loss by the gates, one for each layer (module or shape of its use)."""
-        return self._backward[1]
+        """Gradient of the loss by the gates, one for each layer (module or shape of its use).
+
+        Raises:
+            Uncomputable: If a layer returns something else than a tensor.
+        """
+        gates = self._backward[1]
+        if unread := self._forward().recorder.unread:
+            raise Uncomputable(f"the layer {unread} does not return a tensor")
+        return gates
 
     @cached_property
     def _backward(self) -> tuple[dict[str, Tensor], list[Gate]]:
@@ -171,7 +185,8 @@ class Passes:
             return self._loss_gradients(create_graph=self._second_order), gates
 
     def _loss_gradients(self, *, create_graph: bool) -> dict[str, Tensor]:
-        loss = self._loss(self._forward(with_graph=True).logits, self.targets)
+        logits = _attached(self._forward(with_graph=True).logits)
+        loss = _scalar(self._loss(logits, self.targets))
         found = _gradients(loss, list(self.weights.values()), create_graph=create_graph)
         return dict(zip(self.weights, found, strict=True))
 
@@ -210,7 +225,7 @@ class Passes:
             raise Uncomputable(f"inputs of type {self.inputs.dtype} cannot be ones")
         ones = torch.ones_like(self.inputs[:1], dtype=torch.float64)
         with _without_normalisation(self.model):
-            flow = self._call(absolute, ones).sum()
+            flow = _attached(self._call(absolute, ones)).sum()
         found = _gradients(flow, list(weights.values()))
         return sum(
             float((weight.detach() * gradient).sum())
@@ -245,8 +260,8 @@ class Passes:
         parameters: dict[str, Tensor],
         inputs: Tensor,
         recorder: AbstractContextManager[Any] | None = None,
-    ) -> Any:
-        """Output of the network at other parameters, on buffers that are thrown away."""
+    ) -> Tensor:
+        """Logits of the network at other parameters, on buffers that are thrown away."""
         buffers = {
             name: buffer.detach()
             .to(self.device, copy=True)
@@ -254,7 +269,8 @@ class Passes:
             for name, buffer in self.model.named_buffers()
         }
         with _training(self.model), _seeded(self._seed, self.device), recorder or nullcontext():
-            return functional_call(self.model, {**parameters, **buffers}, (inputs,))
+            output = functional_call(self.model, {**parameters, **buffers}, (inputs,))
+        return _checked_logits(output, len(inputs))
 
 
 PERTURBATION = 0.01
@@ -270,20 +286,44 @@ class _Forward:
     freed: bool = False
 
 
-def _checked(batch: Batch) -> Batch:
-    pair = tuple(batch)
-    if len(pair) != 2 or not all(isinstance(part, Tensor) for part in pair):
-        raise ValueError(
-            "batch must be a pair of tensors (inputs, targets), but got "
-            f"{[type(part).__name__ for part in pair]}."
+def _checked_logits(output: Any, n_samples: int) -> Tensor:
+    if not isinstance(output, Tensor):
+        found = f"a value of type {type(output).__name__}"
+    elif output.dim() != 2 or len(output) != n_samples:
+        found = f"the shape {tuple(output.shape)} for {n_samples} samples"
+    elif not output.is_floating_point():
+        found = f"numbers of type {output.dtype}"
+    else:
+        return output
+    raise UnusableOutput(
+        "The model must map a batch to floating-point logits of shape (n_samples, n_classes), but "
+        f"returned {found}. Wrap it in a module that returns the logits alone."
+    )
+
+
+def _attached(logits: Tensor) -> Tensor:
+    """Logits through which a gradient can flow; without one, each gradient would be zero."""
+    if not logits.requires_grad:
+        raise Uncomputable(
+            "the output of the network has no gradient: its forward pass detaches it, runs "
+            "without autograd, or uses no weight"
         )
-    inputs, targets = pair
-    if len(inputs) != len(targets) or len(inputs) < 2:
-        raise ValueError(
-            "batch must have as many targets as inputs, and at least two, but got "
-            f"{len(inputs)} inputs and {len(targets)} targets."
-        )
-    return inputs, targets
+    return logits
+
+
+def _scalar(loss: Any) -> Tensor:
+    if isinstance(loss, Tensor) and loss.numel() == 1 and loss.requires_grad:
+        return loss
+    if not isinstance(loss, Tensor):
+        found = f"a value of type {type(loss).__name__}"
+    elif loss.numel() != 1:
+        found = f"a tensor of shape {tuple(loss.shape)}"
+    else:
+        found = "a tensor without a gradient"
+    raise UnusableOutput(
+        "loss must return a scalar tensor that torch computed from the logits, but returned "
+        f"{found}."
+    )
 
 
 def _gradients(

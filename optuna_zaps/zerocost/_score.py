@@ -11,9 +11,15 @@ import torch
 from torch import nn
 import torch.nn.functional as F
 
+from optuna_zaps.zerocost._checks import checked_batch
+from optuna_zaps.zerocost._checks import checked_function
+from optuna_zaps.zerocost._checks import checked_model
+from optuna_zaps.zerocost._checks import checked_seed
+from optuna_zaps.zerocost._checks import one_line
 from optuna_zaps.zerocost._passes import Batch
 from optuna_zaps.zerocost._passes import Loss
 from optuna_zaps.zerocost._passes import Passes
+from optuna_zaps.zerocost._passes import UnusableOutput
 from optuna_zaps.zerocost.activations import nwot
 from optuna_zaps.zerocost.activations import zen
 from optuna_zaps.zerocost.capacity import flops
@@ -46,6 +52,8 @@ _PROXIES: dict[str, Callable[[Passes], float]] = {
 }
 _WITHOUT_FORWARD = {"params", "l2_norm", "synflow", "zen"}
 _LAST = "grasp"
+OF_LOSS = frozenset({"plain", "fisher", "snip", "grad_norm", "grasp"})
+"""Names of the proxies that are computed from the loss."""
 
 ALL = tuple(_PROXIES)
 """Names of all proxies."""
@@ -85,8 +93,11 @@ def score(
         UserWarning: One warning with the reason of every NaN.
 
     Raises:
-        ValueError: If there is no such proxy, the batch is no pair of tensors, or the network
-            does not return logits. An error of the network's own forward pass is not caught.
+        ValueError: If there is no such proxy, the batch is no pair of tensors, the device is not
+            there, the network does not return logits, or the loss no scalar tensor. An error of
+            the network's own forward pass is not caught.
+        TypeError: If ``model_fn`` neither is a network nor makes one, the loss is no function, or
+            the seed no integer.
     """
     names = checked_names(proxies)
     values, reasons = score_with_reasons(
@@ -108,12 +119,8 @@ def score_with_reasons(
     device: torch.device | str | None,
 ) -> tuple[dict[str, float], dict[str, str]]:
     """As :func:`score`, with the reason of each NaN in the place of a warning."""
-    if isinstance(model_fn, nn.Module):
-        model = model_fn
-    else:
-        with torch.random.fork_rng():
-            torch.manual_seed(seed)
-            model = model_fn()
+    checked_batch(batch)
+    model = model_fn if isinstance(model_fn, nn.Module) else _made(model_fn, checked_seed(seed))
     passes = Passes(
         model, batch, loss=loss, seed=seed, device=device, second_order="grasp" in proxies
     )
@@ -129,13 +136,22 @@ def score_with_reasons(
     return {name: found[name][0] for name in proxies}, reasons
 
 
+def _made(model_fn: Callable[[], nn.Module], seed: int) -> nn.Module:
+    checked_function(model_fn, "model_fn", "that makes a network, or a network")
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        return checked_model(model_fn(), "model_fn")
+
+
 def _value(name: str, passes: Passes) -> tuple[float, str | None]:
     """Value of a proxy, or NaN and the reason."""
     try:
         value = _PROXIES[name](passes)
+    except UnusableOutput:  # a mistake rather than a property of the network
+        raise
     # torch raises RuntimeError where an operation has no (second) derivative.
     except (ValueError, ArithmeticError, RuntimeError) as error:
-        return math.nan, " ".join(str(error).split())
+        return math.nan, one_line(error)
     return (value, None) if math.isfinite(value) else (math.nan, "the value is not finite")
 
 
@@ -143,10 +159,13 @@ def checked_names(proxies: Iterable[str]) -> tuple[str, ...]:
     """Names of proxies without repetition.
 
     Raises:
+        TypeError: If they are no sequence of names.
         ValueError: If one is not among ``ALL``.
     """
-    names = tuple(dict.fromkeys(proxies))
-    unknown = [name for name in names if name not in _PROXIES]
+    if isinstance(proxies, str) or not isinstance(proxies, Iterable):
+        raise TypeError(f"proxies must be a sequence of names, but got {proxies!r}.")
+    asked = list(proxies)
+    unknown = [name for name in asked if name not in ALL]
     if unknown:
         raise ValueError(f"proxies must be among {list(ALL)}, but got {unknown}.")
-    return names
+    return tuple(dict.fromkeys(asked))

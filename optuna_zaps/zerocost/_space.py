@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
-from collections.abc import Mapping
 from collections.abc import Sequence
 from contextlib import closing
-import hashlib
 from itertools import groupby
 import json
 import math
-import os
 from pathlib import Path
 from typing import Any
 import warnings
@@ -24,18 +21,29 @@ from torch import nn
 import torch.nn.functional as F
 from tqdm.auto import tqdm
 
-from optuna_zaps.candidates import CandidateSet
+from optuna_zaps.zerocost._checks import checked_batch
+from optuna_zaps.zerocost._checks import checked_builder
+from optuna_zaps.zerocost._checks import checked_chunk_size
+from optuna_zaps.zerocost._checks import checked_device
+from optuna_zaps.zerocost._checks import checked_function
+from optuna_zaps.zerocost._checks import checked_model
+from optuna_zaps.zerocost._checks import checked_n_jobs
+from optuna_zaps.zerocost._checks import checked_seed
+from optuna_zaps.zerocost._checks import one_line
+from optuna_zaps.zerocost._chunks import REASONS
+from optuna_zaps.zerocost._chunks import Chunks
+from optuna_zaps.zerocost._configurations import Configurations
+from optuna_zaps.zerocost._configurations import checked_rows
+from optuna_zaps.zerocost._key import Key
 from optuna_zaps.zerocost._passes import Batch
 from optuna_zaps.zerocost._passes import Loss
 from optuna_zaps.zerocost._score import ALL
+from optuna_zaps.zerocost._score import OF_LOSS
 from optuna_zaps.zerocost._score import checked_names
 from optuna_zaps.zerocost._score import score_with_reasons
 
 
 Builder = Callable[[dict[str, Any]], nn.Module]
-Configurations = Mapping[str, Sequence[Any]] | Iterable[Mapping[str, Any]] | pd.DataFrame
-
-_REASONS = "_reasons"
 
 
 def score_space(
@@ -72,7 +80,13 @@ def score_space(
             Where to compute, by default on CUDA where there is one.
         path:
             Directory in which finished chunks are kept as parquet files, to go on from after an
-            interruption. By default nothing is kept.
+            interruption. By default nothing is kept. It belongs to one key: configurations,
+            proxies, seed, batch, chunk size, type of device, torch's default data type, loss,
+            builder, and the versions of Python, torch and this package. Builder and loss count
+            with the code and the values that they read (closure, defaults, attributes, global
+            names, functions and classes that they call); installed packages count by their
+            version, and what a builder changes itself as it runs (a counter) does not count.
+            Files and environment variables that they read are not seen.
         chunk_size:
             Configurations of a chunk.
         n_jobs:
@@ -86,11 +100,16 @@ def score_space(
 
     Warns:
         UserWarning: One warning that says which proxies are NaN for how many configurations, and
-            why. A network that cannot be built or run has NaN everywhere.
+            why. A network that cannot be built or run has NaN everywhere. Another one names the
+            damaged files of the directory, which are computed anew.
 
     Raises:
-        ValueError: If there is no configuration or no such proxy, or the directory belongs to
-            other configurations, proxies, seed or batch.
+        ValueError: If there is no configuration or no such proxy, the batch is no pair of tensors
+            of the same length, the device is not there, the chunk size is not positive, the
+            directory belongs to another key, or no configuration at all can be scored, which is
+            a mistake of the builder, batch or loss. Nothing is stored then.
+        TypeError: If the builder or the loss is no function, a number no integer, or the
+            configurations no mapping of sequences, no mappings and no frame.
 
     Example:
         >>> import torch
@@ -105,26 +124,48 @@ def score_space(
         {8: 67.0, 16: 131.0}
     """
     names = checked_names(proxies)
-    rows = _rows(configurations)
+    if not names:
+        raise ValueError("proxies must name at least one proxy, but is empty.")
+    checked_builder(builder)
+    checked_function(loss, "loss", "of logits and targets")
+    batch, seed = checked_batch(batch), checked_seed(seed)
+    chunk_size, n_jobs = checked_chunk_size(chunk_size), checked_n_jobs(n_jobs)
     if device is None:
         device = "cuda" if torch.cuda.is_available() else "cpu"
-    options = {"proxies": names, "loss": loss, "seed": seed, "device": str(device)}
-    starts = range(0, len(rows), chunk_size)
-    store = _Chunks(path, _fingerprint(rows, batch, names, seed, chunk_size))
-    missing = [start for start in starts if not store.has(start)]
-    tasks = [(start, rows[start : start + chunk_size]) for start in missing]
+    there = checked_device(device)
+    rows = checked_rows(configurations)
+    options = {"proxies": names, "loss": loss, "seed": seed, "device": str(there)}
+    chunks = {start: rows[start : start + chunk_size] for start in range(0, len(rows), chunk_size)}
+    sizes = {start: len(chunk) for start, chunk in chunks.items()}
+    decisive = {
+        "configurations": rows,
+        "batch": batch,
+        "proxies": names,
+        "seed": seed,
+        "chunk_size": chunk_size,
+        "device": there.type,
+    }
+    key = Key(decisive, {"builder": builder, "loss": loss})
+    store = Chunks(path, sizes, names, key)
+    tasks = [(start, chunk) for start, chunk in chunks.items() if not store.has(start)]
     n_done = len(rows) - sum(len(chunk) for _, chunk in tasks)
     with tqdm(
         total=len(rows), initial=n_done, desc="proxies", unit="network", disable=not progress
     ) as bar:
         scored = _scored(builder, tasks, batch, options, n_jobs)
-        for start, records in groupby(scored, key=lambda pair: pair[0]):
-            chunk = []
-            for _, record in records:
-                chunk.append(record)
-                bar.update()
-            store.write(start, pd.DataFrame(chunk))
+        try:
+            for start, records in groupby(scored, key=lambda pair: pair[0]):
+                chunk = []
+                for _, record in records:
+                    chunk.append(record)
+                    bar.update()
+                frame = pd.DataFrame(chunk)
+                store.write(start, frame, sound=_is_sound(frame, names))
+        finally:
+            store.leave_out_changes()
     table = store.read()
+    if not _is_sound(table, names):
+        raise ValueError(_mistake(table, names, rows))
     _warn_of_missing(table, names)
     parameters = pd.DataFrame(rows, dtype=object)
     table.index = (
@@ -133,75 +174,6 @@ def score_space(
         else pd.Index(parameters.iloc[:, 0], name=parameters.columns[0])
     )
     return table[list(names)]
-
-
-class _Chunks:
-    """Finished chunks by the row that they start at, in memory or in a directory.
-
-    A chunk is renamed into place when it is whole, so whatever file is there is complete.
-    """
-
-    def __init__(self, path: Path | str | None, fingerprint: str) -> None:
-        self._frames: dict[int, pd.DataFrame] = {}
-        self._directory = None if path is None else Path(path)
-        if self._directory is None:
-            return
-        self._directory.mkdir(parents=True, exist_ok=True)
-        note = self._directory / "fingerprint.json"
-        if not note.exists():
-            _replace(note, lambda part: part.write_text(json.dumps(fingerprint), "utf-8"))
-        elif json.loads(note.read_text(encoding="utf-8")) != fingerprint:
-            raise ValueError(
-                f"{self._directory} must hold chunks of the same configurations, proxies, seed, "
-                "batch and chunk_size, but holds others. Name another path, or remove it."
-            )
-        for file in self._directory.glob("chunk-*.parquet"):
-            self._frames[int(file.stem.removeprefix("chunk-"))] = pd.read_parquet(file)
-
-    def has(self, start: int) -> bool:
-        return start in self._frames
-
-    def write(self, start: int, frame: pd.DataFrame) -> None:
-        self._frames[start] = frame
-        if self._directory is not None:
-            _replace(self._directory / f"chunk-{start:09d}.parquet", frame.to_parquet)
-
-    def read(self) -> pd.DataFrame:
-        return pd.concat([self._frames[start] for start in sorted(self._frames)])
-
-
-def _replace(file: Path, write: Callable[[Path], Any]) -> None:
-    part = file.with_name(f"{file.name}.{os.getpid()}.part")
-    write(part)
-    part.replace(file)
-
-
-def _rows(configurations: Configurations) -> list[dict[str, Any]]:
-    if isinstance(configurations, Mapping):
-        configurations = CandidateSet.grid(configurations).frame()
-    if isinstance(configurations, pd.DataFrame):
-        columns = [str(name) for name in configurations.columns]
-        values = configurations.astype(object).itertuples(index=False, name=None)
-        rows = [dict(zip(columns, row, strict=True)) for row in values]
-    else:
-        rows = [dict(row) for row in configurations]
-    if not rows or not rows[0]:
-        raise ValueError("There must be at least one configuration with a parameter.")
-    odd = next((row for row in rows if row.keys() != rows[0].keys()), None)
-    if odd is not None:
-        raise ValueError(
-            f"Every configuration must have the parameters {list(rows[0])}, but got {odd}."
-        )
-    return rows
-
-
-def _fingerprint(
-    rows: list[dict[str, Any]], batch: Batch, names: tuple[str, ...], seed: int, chunk_size: int
-) -> str:
-    digest = hashlib.sha256(repr((rows, names, seed, chunk_size)).encode())
-    for part in batch:
-        digest.update(part.detach().cpu().contiguous().numpy().tobytes())
-    return digest.hexdigest()
 
 
 def _scored(
@@ -242,11 +214,33 @@ def _record(
     builder: Builder, row: dict[str, Any], batch: Batch, options: dict[str, Any]
 ) -> dict[str, Any]:
     try:
-        values, reasons = score_with_reasons(lambda: builder(dict(row)), batch, **options)
+        values, reasons = score_with_reasons(
+            lambda: checked_model(builder(dict(row)), "builder"), batch, **options
+        )
     except Exception as error:  # One network of thousands must not end the work of a night.
         values = dict.fromkeys(options["proxies"], math.nan)
-        reasons = dict.fromkeys(options["proxies"], f"{type(error).__name__}: {error}")
-    return {**values, _REASONS: json.dumps(reasons)}
+        reasons = dict.fromkeys(options["proxies"], f"{type(error).__name__}: {one_line(error)}")
+    return {**values, REASONS: json.dumps(reasons)}
+
+
+def _telling(names: Sequence[str]) -> list[str]:
+    """Proxies that show whether the call can be right: those that need all of its arguments."""
+    return [name for name in names if name in OF_LOSS] or list(names)
+
+
+def _is_sound(table: pd.DataFrame, names: Sequence[str]) -> bool:
+    return bool(table[_telling(names)].notna().any(axis=None))
+
+
+def _mistake(table: pd.DataFrame, names: Sequence[str], rows: Sequence[dict[str, Any]]) -> str:
+    telling = _telling(names)
+    reason = json.loads(table[REASONS].iloc[0])[telling[0]]
+    return (
+        f"At least one configuration must have a value of {', '.join(telling)}, but none of the "
+        f"{len(table)} has. The reason of the first is: {reason}. Correct the builder, the batch "
+        "or the loss, or leave these proxies out. To look at one network: "
+        f"score(lambda: builder({rows[0]}), batch)."
+    )
 
 
 def _warn_of_missing(table: pd.DataFrame, names: Sequence[str]) -> None:
@@ -254,7 +248,7 @@ def _warn_of_missing(table: pd.DataFrame, names: Sequence[str]) -> None:
     for name in names:
         missing = table[name].isna()
         if missing.any():
-            reason = json.loads(table.loc[missing, _REASONS].iloc[0])[name]
+            reason = json.loads(table.loc[missing, REASONS].iloc[0])[name]
             told.append(f"{name} for {missing.sum()} ({reason})")
     if told:
         warnings.warn(

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Iterator
+from collections.abc import Sequence
 import math
 import subprocess
 import sys
@@ -354,6 +355,107 @@ def test_what_is_wrong_is_said() -> None:
         score(model, (torch.ones(3, 1), torch.tensor([0, 0])))
     with pytest.raises(ValueError, match="logits of shape"):
         score(nn.Conv2d(3, 4, 3), images())
+
+
+class Returning(nn.Module):
+    """Returns a function of the logits."""
+
+    def __init__(self, change: Callable[[Any], Any]) -> None:
+        super().__init__()
+        self.layer = nn.Linear(1, 3)
+        self.change = change
+
+    def forward(self, inputs: Tensor) -> Any:
+        return self.change(self.layer(inputs))
+
+
+LINE = torch.tensor([[1.0], [2.0]]), torch.tensor([0, 1])
+
+
+@pytest.mark.parametrize("proxies", [ALL, *(["synflow"], ["zen"], ["snip"], ["nwot"], ["flops"])])
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        (lambda logits: (logits, logits), "type tuple"),
+        (lambda logits: {"logits": logits}, "type dict"),
+        (lambda logits: [logits], "type list"),
+        (lambda logits: None, "type NoneType"),
+        (lambda logits: 1.0, "type float"),
+        (lambda logits: logits.argmax(dim=1), r"the shape \(., *\)"),
+        (lambda logits: logits.T, r"the shape \(3, .\)"),
+        (lambda logits: logits[:, None], r"the shape \(., 1, 3\)"),
+        (lambda logits: F.one_hot(logits.argmax(dim=1), 3), "numbers of type torch.int64"),
+    ],
+)
+def test_what_is_no_logits_is_an_error_of_each_proxy(
+    change: Callable[[Any], Any], found: str, proxies: Sequence[str]
+) -> None:
+    with pytest.raises(ValueError, match=f"to floating-point logits .* but returned .*{found}"):
+        score(Returning(change), LINE, proxies=proxies)
+
+
+def without_autograd(logits: Tensor) -> Tensor:
+    with torch.no_grad():
+        return logits * 2
+
+
+@pytest.mark.parametrize("change", [Tensor.detach, without_autograd, lambda logits: logits.data])
+def test_a_forward_pass_without_a_gradient_is_told(change: Callable[[Tensor], Tensor]) -> None:
+    of_gradients = {"synflow", "jacov", "epe_nas", "plain", "fisher", "snip", "grad_norm", "grasp"}
+    with pytest.warns(UserWarning, match="synflow: the output of the network has no gradient"):
+        values = score(Returning(change), LINE)
+    missing = {name for name, value in values.items() if math.isnan(value)}
+    assert missing == of_gradients | {"nwot"}  # and no rectifier
+    assert values["params"] == 6
+
+
+def test_a_network_without_a_path_from_its_input_still_has_a_flow() -> None:
+    # Zeros of its own and a bias: the logits have a gradient, and no flow through a weight.
+    model = Returning(lambda logits: logits * 0 + 0.5)
+    assert score(model, LINE, proxies=["synflow"])["synflow"] == math.log(sys.float_info.min)
+
+
+def test_a_layer_that_returns_a_pair_leaves_fisher_open() -> None:
+    class Biased(nn.Linear):
+        def forward(self, inputs: Tensor) -> Any:
+            return super().forward(inputs), self.bias
+
+    model = nn.Sequential(Biased(1, 3), Returning(lambda logits: logits))
+    model[1].layer = nn.Identity()
+    model[1].forward = lambda pair: pair[0]
+    with pytest.warns(UserWarning, match="fisher: the layer Biased does not return a tensor"):
+        values = score(model, LINE, proxies=["fisher", "snip"])
+    assert math.isnan(values["fisher"])
+    assert values["snip"] > 0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "message"),
+    [
+        ({"model_fn": None}, TypeError, "model_fn must be a function .* but got None"),
+        ({"model_fn": lambda: None}, TypeError, "model_fn must return a torch.nn.Module"),
+        ({"loss": None}, TypeError, "loss must be a function of logits and targets"),
+        ({"loss": lambda *_: 1.0}, ValueError, "loss must return a scalar tensor .* type float"),
+        ({"loss": lambda y, _: y.detach().sum()}, ValueError, "a tensor without a gradient"),
+        ({"loss": lambda y, _: y.sum(dim=1)}, ValueError, r"a tensor of shape \(2,\)"),
+        ({"device": "cuda:99"}, ValueError, "device must be one .* but got 'cuda:99'"),
+        ({"seed": "0"}, TypeError, "seed must be an integer, but got '0'"),
+        ({"seed": True}, TypeError, "seed must be an integer, but got True"),
+        ({"seed": 2**70}, ValueError, "seed must lie between"),
+        ({"batch": None}, ValueError, "a pair of tensors .* but got NoneType"),
+        ({"batch": torch.ones(2, 1)}, ValueError, "a pair of tensors .* but got Tensor"),
+        ({"batch": (1, 2)}, ValueError, "a pair of tensors .* but got int and int"),
+        ({"batch": (torch.tensor(1.0), LINE[1])}, ValueError, r"but got the shapes \(\) and"),
+        ({"proxies": "snip"}, TypeError, "a sequence of names, but got 'snip'"),
+        ({"proxies": [["snip"]]}, ValueError, r"must be among .* but got \[\['snip'\]\]"),
+    ],
+)
+def test_a_wrong_argument_is_named(
+    wrong: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    right: dict[str, Any] = {"model_fn": lambda: nn.Linear(1, 3), "batch": LINE}
+    with pytest.raises(error, match=message):
+        score(**{**right, **wrong})
 
 
 def test_the_sampler_does_not_import_torch() -> None:
