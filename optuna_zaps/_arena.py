@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Mapping
-from copy import copy
 from typing import Any
 from typing import Protocol
 
@@ -152,8 +151,8 @@ class DrawnArena:
         Args:
             ranges: Distributions of some parameters, each a part of that of the space.
         """
-        twin = copy(self)
-        twin._ranges = ranges
+        twin = object.__new__(type(self))
+        vars(twin).update(vars(self), _ranges=ranges)
         return twin
 
     def view(

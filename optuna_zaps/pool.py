@@ -237,6 +237,8 @@ class _Number:
         drawn: FloatDistribution | IntDistribution,
     ) -> None:
         self._scale, self._feature = _space.Scale(drawn), _space.Scale(distribution)
+        numbers = self._feature.numbers
+        self._dtype = numbers.dtype
         low, high = self._feature.places([drawn.low, drawn.high])
         if 0 < high - low < _MIN_SHARE:
             # Within so small a part of the scale no model would tell values apart.
@@ -244,7 +246,6 @@ class _Number:
         self._whole = isinstance(distribution, IntDistribution)
         # Smaller steps than this would not leave a value of a grid.
         self._min_step = 1 / max(_space.n_values(drawn) - 1, 1)
-        numbers = self._scale.numbers
         self._grid: Choices | None = None
         if numbers.count() <= _MAX_GRID and numbers.dtype == np.float64:
             self._grid = Choices(numbers.all())
@@ -253,7 +254,7 @@ class _Number:
             self._borders = (values[1:] + values[:-1]) / 2
 
     def known(self, values: Sequence[Any]) -> _Values:
-        return np.asarray(values, dtype=self._scale.numbers.dtype)
+        return np.asarray(values, dtype=self._dtype)
 
     def points(self, known: _Values) -> FloatArray:
         return self._scale.places(known)

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
@@ -392,11 +391,17 @@ class ZAPSSearch:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what the history does not tell."""
-        twin = copy(self)
-        twin._forget_models()
+        twin = self._twin()
         for computed in ("plan", "_features"):
             vars(twin).pop(computed, None)
         return vars(twin)
+
+    def _twin(self) -> ZAPSSearch:
+        """A search with the same features and no model."""
+        twin = object.__new__(type(self))
+        vars(twin).update(vars(self))
+        twin._forget_models()
+        return twin
 
     @property
     def initial_proxies(self) -> tuple[str, ...]:
@@ -481,10 +486,9 @@ class ZAPSSearch:
             surrogate: Factory of its model, by default the same.
         """
         self._features  # noqa: B018  # computed once for both
-        twin = copy(self)
+        twin = self._twin()
         twin._surrogate = surrogate or self._surrogate
         twin._seed = int(stream(self._seed, "outcome", outcome % 2**32).integers(2**63))
-        twin._forget_models()
         return twin
 
     def rank(self, history: History) -> Ranking:
@@ -499,9 +503,7 @@ class ZAPSSearch:
                 f"got {len(history.labelled)}."
             )
         # In a search of its own, so that what is asked for in between changes no proposal.
-        twin = copy(self)
-        twin._kept = None
-        model = twin._fit(history.labelled, history.labels, everything=True)
+        model = self._twin()._fit(history.labelled, history.labels, everything=True)
         order = np.lexsort((model.priority, -model.mean))
         return Ranking(order, model.mean[order], model.std[order])
 
