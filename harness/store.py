@@ -39,7 +39,8 @@ class Store:
     def save(self, result: CellResult) -> None:
         """Write a result so that its file is whole or not there, whatever happens meanwhile."""
         self._cells.mkdir(parents=True, exist_ok=True)
-        content = gzip.compress(json.dumps(asdict(result), default=_plain).encode(), mtime=0)
+        fields = {**asdict(result), "cell": result.cell.content}
+        content = gzip.compress(json.dumps(fields, default=_plain).encode(), mtime=0)
         with tempfile.NamedTemporaryFile(dir=self._cells, suffix=".tmp", delete=False) as file:
             file.write(content)
             file.flush()

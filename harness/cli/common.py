@@ -23,6 +23,7 @@ from rich.progress import TimeRemainingColumn
 import typer
 
 from harness.experiment import Cell
+from harness.report import formats
 from harness.runner import Engine
 from harness.runner import Outcome
 from harness.runner import run
@@ -33,6 +34,14 @@ console = Console()
 
 Jobs = Annotated[int | None, typer.Option(min=1, help="Processes; by default one per core.")]
 Output = Annotated[Path, typer.Option(file_okay=False, help="Directory of the results.")]
+InFlight = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        help="Trials that run side by side in each study: the oldest gets its value before the "
+        "next is asked.",
+    ),
+]
 
 
 def run_missing(
@@ -123,7 +132,8 @@ def report_failures(failures: Sequence[Outcome], n_cells: int) -> None:
 
 
 def _named(cell: Cell) -> str:
-    return f"{cell.dataset}, {cell.sampler.label}, {cell.budget} evaluations, seed {cell.seed}"
+    setting = f"{cell.budget} evaluations{formats.in_flight(cell.in_flight)}"
+    return f"{cell.dataset}, {cell.sampler.label}, {setting}, seed {cell.seed}"
 
 
 class clean_errors:

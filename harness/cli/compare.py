@@ -13,6 +13,7 @@ import typer
 from harness import benchmarks
 from harness import samplers
 from harness.benchmarks import TabularBenchmark
+from harness.cli.common import InFlight
 from harness.cli.common import Jobs
 from harness.cli.common import Output
 from harness.cli.common import clean_errors
@@ -73,6 +74,7 @@ def compare(
     ],
     seeds: Annotated[int, typer.Option(min=1, help="Studies per sampler.")] = 10,
     first_seed: Annotated[int, typer.Option(min=0, help="Seed of the first of them.")] = 0,
+    in_flight: InFlight = 1,
     n_jobs: Jobs = None,
     against_published: Annotated[
         bool,
@@ -106,7 +108,8 @@ def compare(
                 f"[yellow]{spec.label} takes no seed: its studies cannot be repeated.[/yellow]"
             )
     store = Store(output)
-    cells = make_cells(tables, specs, range(first_seed, first_seed + seeds), budgets)
+    numbers = range(first_seed, first_seed + seeds)
+    cells = make_cells(tables, specs, numbers, budgets, in_flight=in_flight)
     failures = run_missing(cells, store, n_jobs)
     results = list(store.found(cells))
     if against_published:

@@ -11,6 +11,7 @@ import typer
 
 from harness import everyday as problems_of
 from harness.benchmarks import TabularBenchmark
+from harness.cli.common import InFlight
 from harness.cli.common import Jobs
 from harness.cli.common import Output
 from harness.cli.common import clean_errors
@@ -24,6 +25,7 @@ from harness.cli.compare import make_specs
 from harness.everyday import EverydayProblem
 from harness.experiment import CellResult
 from harness.readings import keyed
+from harness.report import formats
 from harness.report import write_dashboard
 from harness.report.everyday import everyday_tables
 from harness.runner import make_cells
@@ -61,6 +63,7 @@ def everyday(
     seeds: Annotated[int, typer.Option(min=1, help="Studies per sampler and problem.")] = 20,
     seeds_of: SeedsOf = [],
     by_trials: ByTrials = False,
+    in_flight: InFlight = 1,
     n_jobs: Jobs = None,
     output: Output = Path("zaps-results"),
 ) -> None:
@@ -81,7 +84,7 @@ def everyday(
                 build(spec, one, budget=budget, seed=0)
     cells = [
         cell
-        for cell in make_cells(problems, specs, range(seeds), [budget])
+        for cell in make_cells(problems, specs, range(seeds), [budget], in_flight=in_flight)
         if cell.seed < limits.get(cell.sampler.label, seeds)
     ]
     store = Store(output)
@@ -95,7 +98,8 @@ def everyday(
     if results:
         summary = problems_of.summarize(results, problems, budget, by_trials=by_trials)
         unit = "trials" if by_trials else "evaluations"
-        console.print(everyday_tables(summary, f"{budget} {unit}"))
+        after = f"{budget} {unit}{formats.in_flight(in_flight)}"
+        console.print(everyday_tables(summary, after))
         summary.to_csv(output / "everyday.csv", index=False)
         console.print(f"Numbers: [bold]{output / 'everyday.csv'}[/bold]")
         _write_page(results, problems, budget, output / "everyday.html")

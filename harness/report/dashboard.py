@@ -176,7 +176,7 @@ def write_dashboard(
             "Studies": provenance.run_facts(results),
             "Samplers": provenance.sampler_facts(results),
             "Tables": provenance.benchmark_facts(
-                {view.place: view.benchmark for view in views}.values()
+                {id(view.benchmark): view.benchmark for view in views}.values()
             ),
         },
         command=command,
@@ -247,7 +247,8 @@ def _headline(view: View) -> dict[str, Any]:
 
 def _place_text(view: View) -> str:
     benchmark = view.benchmark
-    return f"{benchmark.name} / {benchmark.dataset} ({benchmark.source})"
+    text = f"{benchmark.name} / {benchmark.dataset} ({benchmark.source})"
+    return text + formats.in_flight(view.in_flight)
 
 
 def _board_of(view: View, board: pd.DataFrame) -> list[dict[str, Any]]:
@@ -256,6 +257,7 @@ def _board_of(view: View, board: pd.DataFrame) -> list[dict[str, Any]]:
         (board["benchmark"] == benchmark.name)
         & (board["dataset"] == benchmark.dataset)
         & (board["source"] == benchmark.source)
+        & (board["in_flight"] == view.in_flight)
         & (board["budget"] == view.budget)
     )
     return records(board[chosen])

@@ -24,6 +24,11 @@ def call(*arguments: str, code: int = 0) -> str:
     return result.output
 
 
+def flat(output: str) -> str:
+    """Text without the frame of an error and the breaks of lines."""
+    return " ".join(output.replace("│", " ").split())
+
+
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("comparison")
@@ -211,3 +216,42 @@ def test_a_killed_comparison_goes_on_where_it_was(tmp_path: Path) -> None:
                   "random", "-s", "tpe", "--n-jobs", "1", "--output", str(tmp_path))  # fmt: skip
     assert "studies are there already" in output
     assert done.items() <= {p: p.stat().st_mtime_ns for p in cells.glob("*.json.gz")}.items()
+
+
+def test_trials_in_flight_are_a_setting_of_the_comparison(tmp_path: Path) -> None:
+    arguments = ["compare", *SMALL, "-s", "tpe", "-s", "random", "--output", str(tmp_path)]
+    call(*arguments)
+    assert "in flight" not in call("report", str(tmp_path))
+    output = flat(call(*arguments, "--in-flight", "4"))
+    assert "are there already" not in output
+    assert "nasbench201 / cifar10 (package), 12 evaluations, 4 in flight, 2 seeds" in output
+    page = (tmp_path / "dashboard.html").read_text(encoding="utf-8")
+    assert "studies of 12 evaluations, 4 in flight" in page
+    assert "<option" in page
+    assert "(package), 4 in flight</option>" in page
+    assert set(pd.read_csv(tmp_path / "summary.csv")["in_flight"]) == {4}
+    assert "4 of 4 studies are there already" in call(*arguments, "--in-flight", "4")
+    assert "4 of 4 studies are there already" in call(*arguments)
+
+
+def test_a_report_keeps_trials_in_flight_apart(tmp_path: Path) -> None:
+    arguments = ["compare", *SMALL, "-s", "tpe", "-s", "random", "--output", str(tmp_path)]
+    for in_flight in ("1", "4"):
+        call(*arguments, "--in-flight", in_flight)
+    output = flat(call("report", str(tmp_path)))
+    assert "12 evaluations, 2 seeds" in output
+    assert "12 evaluations, 4 in flight, 2 seeds" in output
+    assert pd.read_csv(tmp_path / "summary.csv").groupby("in_flight").size().to_dict() == {
+        1: 4,
+        4: 4,
+    }
+    url = f"sqlite:///{tmp_path / 'studies.db'}"
+    assert "8 studies written" in call("export", str(tmp_path), "--storage", url)
+
+
+@pytest.mark.parametrize("command", ["compare", "everyday", "tradeoffs", "limits"])
+def test_fewer_than_one_in_flight_is_refused(command: str, tmp_path: Path) -> None:
+    output = flat(call(command, "--in-flight", "0", "--output", str(tmp_path / "none"), code=2))
+    assert "--in-flight" in output
+    assert "0 is not in the range" in output
+    assert not (tmp_path / "none").exists()
