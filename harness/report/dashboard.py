@@ -22,6 +22,7 @@ import plotly.graph_objects as go
 from harness.benchmarks.base import TabularBenchmark
 from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
+from harness.files import write_whole
 from harness.metrics import N_TOP
 from harness.metrics import summarize
 from harness.readings import BenchmarkKey
@@ -182,7 +183,7 @@ def write_dashboard(
         command=command,
         n_studies=len(results),
     )
-    path.write_text(html, encoding="utf-8")
+    write_whole(path, html)
 
 
 def headline(view: View, chosen: Collection[str]) -> str:
