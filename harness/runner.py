@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 import inspect
+import os
 import time
 import traceback
 from typing import Any
@@ -27,6 +28,7 @@ from harness.benchmarks.problem import Problem
 from harness.experiment import Cell
 from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
+from harness.processes import end_with_parent
 from harness.provenance import provenance
 from harness.samplers import build
 from harness.samplers import is_budget_aware
@@ -115,7 +117,7 @@ class Engine:
             ValueError: If Dask is not installed, or its scheduler does not answer.
         """
         if self.name == "joblib":
-            with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
+            with joblib.parallel_config(backend="loky", inner_max_num_threads=1, **_watched()):
                 yield
             return
         try:
@@ -133,6 +135,8 @@ class Engine:
                 f"The scheduler must answer at {self.scheduler}, but: {error}."
             ) from error
         with client, joblib.parallel_config(backend="dask"):
+            if self.scheduler is None:
+                client.run(end_with_parent, os.getpid())
             yield
 
 
@@ -183,15 +187,22 @@ def _run_together(
         yield from parallel(tasks())
 
 
+def _watched() -> dict[str, Any]:
+    """Options of the processes that joblib starts, so that they end with this one."""
+    return {"initializer": end_with_parent, "initargs": (os.getpid(),)}
+
+
 def _run_alone(cell: Cell, store: Store) -> Outcome:
     """Run a cell in a process that may die."""
     if not store.missing([cell]):
         return Outcome(cell)
-    with ProcessPoolExecutor(max_workers=1) as executor:
-        try:
-            outcome: Outcome = executor.submit(_run_and_save, cell, store).result()
-        except BrokenProcessPool as error:
-            return Outcome(cell, f"Its process died before the end: {error}")
+    executor = ProcessPoolExecutor(max_workers=1, **_watched())
+    try:
+        outcome: Outcome = executor.submit(_run_and_save, cell, store).result()
+    except BrokenProcessPool as error:
+        return Outcome(cell, f"Its process died before the end: {error}")
+    finally:
+        executor.shutdown(kill_workers=True)  # Who is interrupted does not wait for the study.
     return outcome
 
 

@@ -234,6 +234,7 @@ def test_everyday_by_trials_stops_at_them_and_takes_over_studies_by_evaluations(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [(["--seeds-of", "gp=3"], "must be LABEL=N"),
+     (["--seeds-of", "tpe=3", "--seeds-of", "tpe=4"], "each sampler once, but got 'tpe' twice"),
      (["--problem", "sphere"], "must be one of"),
      (["--source", "web"], "must be one of"),
      (["-s", "rea", "--problem", "branin"], "has no table")],

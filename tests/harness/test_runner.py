@@ -15,10 +15,12 @@ import pytest
 from scipy import stats
 
 from harness import benchmarks
+from harness import runner
 from harness import samplers
 from harness.experiment import Cell
 from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
+from harness.processes import end_with_parent
 from harness.runner import Engine
 from harness.runner import make_cells
 from harness.runner import run
@@ -247,6 +249,30 @@ def test_a_process_that_dies_takes_no_other_study_with_it(tmp_path: Path) -> Non
         else:
             assert error is None
             assert store.load(cell) is not None
+
+
+def test_who_interrupts_a_study_that_runs_alone_does_not_wait_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[dict[str, Any]] = []
+
+    class Executor:
+        def __init__(self, **options: Any) -> None:
+            calls.append(options)
+
+        def submit(self, *_: Any) -> Any:
+            raise KeyboardInterrupt
+
+        def shutdown(self, **options: Any) -> None:
+            calls.append(options)
+
+    monkeypatch.setattr(runner, "ProcessPoolExecutor", Executor)
+    with pytest.raises(KeyboardInterrupt):
+        runner._run_alone(cells("random")[0], Store(tmp_path))
+    assert calls == [
+        {"max_workers": 1, "initializer": end_with_parent, "initargs": (os.getpid(),)},
+        {"kill_workers": True},
+    ]
 
 
 def test_what_json_does_not_know_is_saved_as_what_it_does(tmp_path: Path) -> None:
