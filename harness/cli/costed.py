@@ -21,13 +21,16 @@ from harness.cli.common import Jobs
 from harness.cli.common import Output
 from harness.cli.common import clean_errors
 from harness.cli.common import console
+from harness.cli.common import found
 from harness.cli.common import print_notes
 from harness.cli.common import report_failures
 from harness.cli.common import run_missing
+from harness.cli.common import say
 from harness.cli.compare import SamplerNames
 from harness.cli.compare import find_modules_here
 from harness.cli.compare import make_specs
 from harness.experiment import CellResult
+from harness.files import write_whole
 from harness.report.costed import LIMITS
 from harness.report.costed import TRADEOFFS
 from harness.report.costed import Shown
@@ -130,11 +133,12 @@ def _compare(
             problems, specs, range(seeds), [budget], by_trials=True, in_flight=in_flight
         )
         store = Store(output)
+        store.check_writable([kind.file])
         failures = run_missing(cells, store, n_jobs)
-        results = list(store.found(cells))
+        results = found(store, cells)
     if results:
         summary = kind.summarize(results, problems, budget)
         console.print(costed_tables(summary, kind.shown, tested=kind.tested))
-        summary.to_csv(output / kind.file, index=False)
-        console.print(f"Numbers: [bold]{output / kind.file}[/bold]")
+        write_whole(output / kind.file, summary.to_csv(index=False))
+        say("Numbers: ", (str(output / kind.file), "bold"))
     report_failures(failures, len(cells))
