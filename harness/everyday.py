@@ -31,7 +31,16 @@ EverydayProblem = TabularBenchmark | FunctionProblem
 NAMES = (*hpo.DATASETS, *functions.FUNCTIONS)
 """All 17, tables first."""
 
-COLUMNS = ("problem", "sampler", "seed", "best_value", "regret", "repeat_share", "cpu_seconds")
+COLUMNS = (
+    "problem",
+    "in_flight",
+    "sampler",
+    "seed",
+    "best_value",
+    "regret",
+    "repeat_share",
+    "cpu_seconds",
+)
 
 
 def load(name: str, source: str | None = None) -> EverydayProblem:
@@ -90,6 +99,7 @@ def _row(reading: Reading, problem: EverydayProblem) -> dict[str, Any]:
     best = float(values.max() if maximized else values.min())
     return {
         "problem": problem.dataset,
+        "in_flight": result.cell.in_flight,
         "sampler": result.cell.sampler.label,
         "seed": result.cell.seed,
         "best_value": best,

@@ -46,6 +46,11 @@ class Cell:
         seed: Seed of the sampler.
         budget: Number of distinct configurations to evaluate.
         by_trials: Whether the budget is a number of trials instead, repeated proposals included.
+        in_flight: Number of trials that run side by side: the oldest is told before the next is
+            asked.
+
+    Raises:
+        ValueError: If fewer than one trial is in flight.
     """
 
     benchmark: str
@@ -56,6 +61,13 @@ class Cell:
     seed: int
     budget: int
     by_trials: bool = False
+    in_flight: int = 1
+
+    def __post_init__(self) -> None:
+        if self.in_flight < 1:
+            raise ValueError(
+                f"The number of trials in flight must be at least 1, but got {self.in_flight}."
+            )
 
     @property
     def arm(self) -> tuple[str, str, str, str]:
@@ -63,9 +75,17 @@ class Cell:
         return (self.benchmark, self.dataset, self.source, self.sampler.label)
 
     @property
+    def content(self) -> dict[str, Any]:
+        """Fields as a file holds them, without those that older files lack."""
+        content = asdict(self)
+        if self.in_flight == 1:
+            del content["in_flight"]  # Files and hashes from before there was a choice.
+        return content
+
+    @property
     def key(self) -> str:
         """Content hash: equal for equal work. The label is a name, not work."""
-        content = asdict(self)
+        content = self.content
         del content["sampler"]["label"]
         if not self.by_trials:
             del content["by_trials"]  # The hashes of results from before there was a choice.

@@ -24,7 +24,11 @@ from harness.readings import benchmark_key
 
 
 def study_name(cell: Cell) -> str:
-    """Name of a cell's study, e.g. ``nasbench201/cifar10/package/zaps/200/seed-0``."""
+    """Name of a cell's study, e.g. ``nasbench201/cifar10/package/zaps/200/seed-0``.
+
+    More than one trial in flight stands before the seed: ``.../200/4-in-flight/seed-0``.
+    """
+    setting = [] if cell.in_flight == 1 else [f"{cell.in_flight}-in-flight"]
     return "/".join(
         (
             cell.benchmark,
@@ -32,6 +36,7 @@ def study_name(cell: Cell) -> str:
             cell.source,
             cell.sampler.label,
             str(cell.budget),
+            *setting,
             f"seed-{cell.seed}",
         )
     )
@@ -79,6 +84,7 @@ def export(
             "arguments": dict(cell.sampler.arguments),
             "seed": cell.seed,
             "budget": cell.budget,
+            "in_flight": cell.in_flight,
             "source": cell.source,
             "notes": " ".join(benchmark.notes),
         }

@@ -41,6 +41,7 @@ COLUMNS = (
     "benchmark",
     "dataset",
     "source",
+    "in_flight",
     "budget",
     "sampler",
     "seed",
@@ -144,11 +145,11 @@ def summarize(
         budget_aware: Whether a sampler plans for its budget; see :func:`read_off`.
 
     Returns:
-        One row per data set, budget, sampler and seed, with the columns of :data:`COLUMNS`:
-        ``precision`` and ``regret`` in percent, ``trials_to_optimum`` in distinct evaluations,
-        ``ask_ms`` and ``tell_ms`` CPU milliseconds per ask, ``cpu_seconds`` those of all asks and
-        tells up to the budget, ``spearman`` the quality of the sampler's final ranking, NaN if it
-        has none or the study goes on after the budget.
+        One row per data set, trials in flight, budget, sampler and seed, with the columns of
+        :data:`COLUMNS`: ``precision`` and ``regret`` in percent, ``trials_to_optimum`` in distinct
+        evaluations, ``ask_ms`` and ``tell_ms`` CPU milliseconds per ask, ``cpu_seconds`` those of
+        all asks and tells up to the budget, ``spearman`` the quality of the sampler's final
+        ranking, NaN if it has none or the study goes on after the budget.
 
     Raises:
         ValueError: If a table is missing or is not the one that a study ran on.

@@ -63,6 +63,7 @@ class Reading:
             "benchmark": cell.benchmark,
             "dataset": cell.dataset,
             "source": cell.source,
+            "in_flight": cell.in_flight,
             "budget": self.budget,
             "sampler": cell.sampler.label,
             "seed": cell.seed,
@@ -96,7 +97,8 @@ def read_off(
             always read off so.
 
     Returns:
-        One reading per data set, sampler, seed and budget, in the order of the results.
+        One reading per data set, sampler, trials in flight, seed and budget, in the order of the
+        results.
 
     Raises:
         ValueError: If one label stands for two samplers, or for two versions of one.
@@ -107,7 +109,8 @@ def read_off(
     for result in results:
         cell = result.cell
         planned_for = cell.budget if budget_aware(cell.sampler) else None
-        key = (*benchmark_key(result), cell.sampler.label, cell.seed, planned_for)
+        work = (*benchmark_key(result), cell.sampler.label, cell.in_flight, cell.seed)
+        key = (*work, planned_for)
         if key not in longest or cell.budget > longest[key].cell.budget:
             longest[key] = result
     return [

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 import inspect
+import os
 import time
 import traceback
 from typing import Any
@@ -21,10 +23,12 @@ from scipy import stats
 from threadpoolctl import threadpool_limits
 
 from harness import benchmarks
+from harness.benchmarks.problem import Evaluation
 from harness.benchmarks.problem import Problem
 from harness.experiment import Cell
 from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
+from harness.processes import end_with_parent
 from harness.provenance import provenance
 from harness.samplers import build
 from harness.samplers import is_budget_aware
@@ -59,12 +63,13 @@ def make_cells(
     budgets: Sequence[int],
     *,
     by_trials: bool = False,
+    in_flight: int = 1,
 ) -> list[Cell]:
     """Every combination, seeds first, so that all samplers progress side by side.
 
     The budgets count distinct configurations, or, by trials, every proposal. A sampler that plans
     for its budget gets a study for each; any other one study at the largest, which can be read
-    off at the smaller ones.
+    off at the smaller ones. Every study has as many trials ``in_flight``.
     """
     return [
         Cell(
@@ -76,6 +81,7 @@ def make_cells(
             seed,
             budget,
             by_trials,
+            in_flight,
         )
         for seed in seeds
         for problem in problems
@@ -111,7 +117,7 @@ class Engine:
             ValueError: If Dask is not installed, or its scheduler does not answer.
         """
         if self.name == "joblib":
-            with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
+            with joblib.parallel_config(backend="loky", inner_max_num_threads=1, **_watched()):
                 yield
             return
         try:
@@ -129,6 +135,8 @@ class Engine:
                 f"The scheduler must answer at {self.scheduler}, but: {error}."
             ) from error
         with client, joblib.parallel_config(backend="dask"):
+            if self.scheduler is None:
+                client.run(end_with_parent, os.getpid())
             yield
 
 
@@ -179,15 +187,22 @@ def _run_together(
         yield from parallel(tasks())
 
 
+def _watched() -> dict[str, Any]:
+    """Options of the processes that joblib starts, so that they end with this one."""
+    return {"initializer": end_with_parent, "initargs": (os.getpid(),)}
+
+
 def _run_alone(cell: Cell, store: Store) -> Outcome:
     """Run a cell in a process that may die."""
     if not store.missing([cell]):
         return Outcome(cell)
-    with ProcessPoolExecutor(max_workers=1) as executor:
-        try:
-            outcome: Outcome = executor.submit(_run_and_save, cell, store).result()
-        except BrokenProcessPool as error:
-            return Outcome(cell, f"Its process died before the end: {error}")
+    executor = ProcessPoolExecutor(max_workers=1, **_watched())
+    try:
+        outcome: Outcome = executor.submit(_run_and_save, cell, store).result()
+    except BrokenProcessPool as error:
+        return Outcome(cell, f"Its process died before the end: {error}")
+    finally:
+        executor.shutdown(kill_workers=True)  # Who is interrupted does not wait for the study.
     return outcome
 
 
@@ -197,9 +212,13 @@ def run_cell(cell: Cell) -> CellResult:
     A configuration proposed again is told the value that is known, and costs nothing of the
     budget unless the cell counts trials. A proposal that a table does not hold stands for the
     nearest row not evaluated yet (:meth:`~harness.benchmarks.TabularBenchmark.nearest`) and is
-    told its value. Constraints are set on the trial before it is told. CPU seconds of an ask are
-    those of ``ask`` and every ``suggest``, where samplers do their work; making the sampler,
-    looking up values and the final ranking are not counted.
+    told its value. Constraints are set on the trial before it is told.
+
+    Once ``cell.in_flight`` trials are running, the oldest is told before the next is asked. When
+    those asked spend the budget, the running ones are told, oldest first, so that none is left.
+
+    CPU seconds of an ask are those of ``ask`` and every ``suggest``, where samplers do their work;
+    making the sampler, looking up values and the final ranking are not counted.
 
     Args:
         cell: What to run.
@@ -224,6 +243,7 @@ def run_cell(cell: Cell) -> CellResult:
     asked: list[int] = []
     ask_seconds: list[float] = []
     tell_seconds: list[float] = []
+    running: deque[tuple[optuna.Trial, Evaluation]] = deque()
     distinct: set[int] = set()
     n_asks = cell.budget if cell.by_trials else ASKS_PER_EVALUATION * cell.budget
     while len(distinct) < cell.budget and len(asked) < n_asks:
@@ -234,11 +254,10 @@ def run_cell(cell: Cell) -> CellResult:
         evaluation = evaluate(params)
         asked.append(evaluation.number)
         distinct.add(evaluation.number)
-        if evaluation.constraints:
-            _constrain(trial, evaluation.constraints)
-        start = time.process_time()
-        study.tell(trial, evaluation.values)
-        tell_seconds.append(time.process_time() - start)
+        running.append((trial, evaluation))
+        if len(running) == cell.in_flight:
+            tell_seconds.append(_tell(study, *running.popleft()))
+    tell_seconds += [_tell(study, *oldest) for oldest in running]
     return CellResult(
         cell=cell,
         asked=tuple(asked),
@@ -250,6 +269,15 @@ def run_cell(cell: Cell) -> CellResult:
         configurations=tuple(evaluate.configurations),
         values=tuple(evaluate.values),
     )
+
+
+def _tell(study: optuna.Study, trial: optuna.Trial, evaluation: Evaluation) -> float:
+    """Tell a trial what its proposal was worth; CPU seconds of the tell."""
+    if evaluation.constraints:
+        _constrain(trial, evaluation.constraints)
+    start = time.process_time()
+    study.tell(trial, evaluation.values)
+    return time.process_time() - start
 
 
 def _constrain(trial: optuna.Trial, constraints: Mapping[str, float]) -> None:

@@ -29,7 +29,9 @@ LARGER_IS_BETTER = {
     "regret": False,
     "cpu_seconds": False,
 }
-GROUP = ("benchmark", "dataset", "source", "budget")
+GROUP = ("benchmark", "dataset", "source", "in_flight", "budget")
+"""What studies must share to be compared."""
+
 COLUMNS = (
     *GROUP,
     "sampler_a",
@@ -153,16 +155,18 @@ def compare(
     """Test samplers against each other.
 
     Args:
-        summary: What :func:`harness.metrics.summarize` returned.
+        summary: What :func:`harness.metrics.summarize` returned. Without a column ``in_flight``,
+            all studies had one trial in flight.
         metric: One of :data:`LARGER_IS_BETTER`.
         reference: Test this sampler against each other one; by default all ordered pairs.
 
     Returns:
-        One row per data set, budget and ordered pair, with the columns of :data:`COLUMNS`.
-        ``difference`` is mean a - mean b in the unit of the metric, ``ci_low`` and ``ci_high`` its
-        95 % interval. ``p_value`` is that of the alternative "a is better than b", ``p_holm`` the
-        same adjusted over all tests of that data set and budget. ``cliffs_delta`` is positive
-        where a is better, whatever the direction of the metric.
+        One row per data set, trials in flight, budget and ordered pair, with the columns of
+        :data:`COLUMNS`. ``difference`` is mean a - mean b in the unit of the metric, ``ci_low``
+        and ``ci_high`` its 95 % interval. ``p_value`` is that of the alternative "a is better than
+        b", ``p_holm`` the same adjusted over all tests of that data set, trials in flight and
+        budget. ``cliffs_delta`` is positive where a is better, whatever the direction of the
+        metric.
 
     Raises:
         ValueError: If the metric or the reference is unknown.
@@ -172,6 +176,8 @@ def compare(
     known = summary["sampler"].unique().tolist()
     if reference is not None and reference not in known:
         raise ValueError(f"reference must be one of {known}, but got {reference!r}.")
+    if "in_flight" not in summary:
+        summary = summary.assign(in_flight=1)
     rows: list[dict[str, Any]] = []
     for group, studies in summary.groupby(list(GROUP), sort=False):
         samples = {

@@ -8,9 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 import gzip
 import json
-import os
 from pathlib import Path
-import tempfile
 from typing import Any
 import warnings
 
@@ -19,6 +17,8 @@ import numpy as np
 from harness.experiment import Cell
 from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
+from harness.files import check_writable
+from harness.files import write_whole
 
 
 class Store:
@@ -38,13 +38,22 @@ class Store:
 
     def save(self, result: CellResult) -> None:
         """Write a result so that its file is whole or not there, whatever happens meanwhile."""
+        fields = {**asdict(result), "cell": result.cell.content}
+        content = gzip.compress(json.dumps(fields, default=_plain).encode(), mtime=0)
         self._cells.mkdir(parents=True, exist_ok=True)
-        content = gzip.compress(json.dumps(asdict(result), default=_plain).encode(), mtime=0)
-        with tempfile.NamedTemporaryFile(dir=self._cells, suffix=".tmp", delete=False) as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(file.name, self.path(result.cell))
+        write_whole(self.path(result.cell), content)
+
+    def check_writable(self, names: Iterable[str] = ()) -> None:
+        """Try the directory before studies are run for it.
+
+        Args:
+            names: Files that will be written beside the cells.
+
+        Raises:
+            ValueError: If it cannot be written.
+        """
+        check_writable(self.directory, names)
+        check_writable(self._cells)
 
     def load(self, cell: Cell) -> CellResult | None:
         """The result of a cell under the cell's own label, ``None`` if there is none.
@@ -83,13 +92,14 @@ class Store:
     @staticmethod
     def _read(path: Path) -> CellResult | None:
         try:
-            content = json.loads(gzip.decompress(path.read_bytes()))
-            return _result(content)
+            return _result(json.loads(gzip.decompress(path.read_bytes())))
         except FileNotFoundError:
             return None
-        except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
+        except Exception as error:  # Damage has many names: zlib.error, EOFError, KeyError, ...
             warnings.warn(
-                f"{path} is no readable result ({error}) and counts as missing.", stacklevel=3
+                f"{path} is no readable result ({type(error).__name__}: {error}) and counts as "
+                "missing.",
+                stacklevel=3,
             )
             return None
 
@@ -121,10 +131,34 @@ def _version(result: CellResult) -> tuple[Any, ...]:
 
 
 def _result(content: dict[str, Any]) -> CellResult:
+    """A result from what its file holds.
+
+    Raises:
+        Exception: Of several kinds, if that is no result.
+    """
     cell = content.pop("cell")
     sampler = SamplerSpec(**cell.pop("sampler"))
     lists = {name: tuple(value) for name, value in content.items() if isinstance(value, list)}
-    return CellResult(cell=Cell(**cell, sampler=sampler), **{**content, **lists})
+    result = CellResult(cell=Cell(**cell, sampler=sampler), **{**content, **lists})
+    _check(result)
+    return result
+
+
+def _check(result: CellResult) -> None:
+    cell, sampler = result.cell, result.cell.sampler
+    n_asks = len(result.asked)
+    kinds: tuple[tuple[type | tuple[type, ...], Iterable[Any]], ...] = (
+        (str, (cell.benchmark, cell.dataset, cell.source, cell.benchmark_fingerprint)),
+        (str, (sampler.label, sampler.target, sampler.fingerprint)),
+        (dict, (sampler.arguments, result.provenance, *result.user_attrs)),
+        (int, (cell.seed, cell.budget, *result.asked)),
+        ((int, float), (*result.ask_seconds, *result.tell_seconds, *result.values)),
+        ((int, float, type(None)), (result.spearman,)),
+    )
+    sound = all(isinstance(value, kind) for kind, values in kinds for value in values)
+    lengths = {len(result.ask_seconds), len(result.tell_seconds), len(result.user_attrs)}
+    if not sound or lengths != {n_asks} or not n_asks or min(result.asked) < 0:
+        raise ValueError("it does not hold a study's asks with their seconds and attributes")
 
 
 def _plain(value: Any) -> Any:

@@ -19,6 +19,7 @@ from dataclasses import asdict
 from dataclasses import dataclass
 from functools import partial
 import importlib.metadata
+import io
 import json
 import os
 from pathlib import Path
@@ -40,6 +41,8 @@ from harness.benchmarks.networks.batches import photograph_crops
 from harness.benchmarks.networks.nasbench101 import NASBench101Network
 from harness.benchmarks.networks.nasbench201 import NASBench201Network
 from harness.benchmarks.proxies import SCORED
+from harness.files import check_writable
+from harness.files import write_whole
 from optuna_zaps.zerocost import score_space
 
 
@@ -155,9 +158,10 @@ def main(
         raise typer.BadParameter(
             f"The benchmark must be one of {sorted(SCALES)}, but got {benchmark!r}."
         )
+    file = own_proxies.path(benchmark, n_classes)
+    check_writable(file.parent, [file.name])
     table = scored(benchmark, configurations, n_classes, parts=parts, n_jobs=n_jobs)
     values = table.to_numpy(np.float32)[position]
-    file = own_proxies.path(benchmark, n_classes)
     _write(pd.DataFrame(values, columns=list(SCORED)), file, _metadata(benchmark, n_classes))
     typer.echo(f"{file}: {len(values)} rows, {len(configurations)} networks")
 
@@ -179,8 +183,9 @@ def _metadata(benchmark: str, n_classes: int) -> dict[str, Any]:
 def _write(frame: pd.DataFrame, file: Path, metadata: dict[str, Any]) -> None:
     table = pa.Table.from_pandas(frame, preserve_index=False)
     table = table.replace_schema_metadata({own_proxies.METADATA: json.dumps(metadata).encode()})
-    file.parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(table, file, compression="zstd", compression_level=19)
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer, compression="zstd", compression_level=19)
+    write_whole(file, buffer.getvalue())
 
 
 if __name__ == "__main__":

@@ -20,19 +20,32 @@ from rich.progress import Progress
 from rich.progress import TextColumn
 from rich.progress import TimeElapsedColumn
 from rich.progress import TimeRemainingColumn
+from rich.text import Text
 import typer
 
 from harness.experiment import Cell
+from harness.experiment import CellResult
+from harness.processes import stopped_by_sigterm
+from harness.report import formats
 from harness.runner import Engine
 from harness.runner import Outcome
 from harness.runner import run
 from harness.store import Store
 
 
-console = Console()
+# What is printed has labels, folders and tracebacks of the user in it: none of it is markup.
+console = Console(markup=False, emoji=False)
 
 Jobs = Annotated[int | None, typer.Option(min=1, help="Processes; by default one per core.")]
 Output = Annotated[Path, typer.Option(file_okay=False, help="Directory of the results.")]
+InFlight = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        help="Trials that run side by side in each study: the oldest gets its value before the "
+        "next is asked.",
+    ),
+]
 
 
 def run_missing(
@@ -57,14 +70,14 @@ def run_missing(
         console.print(f"{n_there} of {len(distinct)} studies are there already.")
     failures = []
     n_processes = min(n_jobs or joblib.cpu_count(), max(1, len(missing)))
-    with progress_bar() as progress:
+    with stopped_by_sigterm(), progress_bar() as progress:
         task = progress.add_task("studies", total=len(missing))
         try:
             for outcome in run(missing, store, n_jobs=n_processes, engine=engine):
                 if outcome.error is not None:
                     failures.append(outcome)
                 progress.advance(task)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, SystemExit):
             progress.stop()
             console.print("Stopped. Finished studies are kept: the same command goes on.")
             raise
@@ -79,6 +92,17 @@ def plain_warnings() -> Iterator[None]:
         yield
     for warning in caught:
         console.print(str(warning.message), style="yellow")
+
+
+def found(store: Store, cells: Iterable[Cell]) -> list[CellResult]:
+    """Results of those of the cells that are there; one that cannot be read is named."""
+    with plain_warnings():
+        return list(store.found(cells))
+
+
+def say(*parts: str | tuple[str, str]) -> None:
+    """Print text, some parts of it in a style: ``say("Page: ", (str(page), "bold"))``."""
+    console.print(Text.assemble(*parts))
 
 
 def progress_bar() -> Progress:
@@ -114,16 +138,17 @@ def report_failures(failures: Sequence[Outcome], n_cells: int) -> None:
     if not failures:
         return
     for failure in failures[:3]:
-        console.print(f"\n[red]{_named(failure.cell)} failed:[/red]\n{failure.error}")
-    console.print(
-        f"[red]{len(failures)} of {n_cells} studies failed.[/red] The same command tries only "
-        "them again."
+        say((f"\n{_named(failure.cell)} failed:", "red"), f"\n{failure.error}")
+    say(
+        (f"{len(failures)} of {n_cells} studies failed.", "red"),
+        " The same command tries only them again.",
     )
     raise typer.Exit(1)
 
 
 def _named(cell: Cell) -> str:
-    return f"{cell.dataset}, {cell.sampler.label}, {cell.budget} evaluations, seed {cell.seed}"
+    setting = f"{cell.budget} evaluations{formats.in_flight(cell.in_flight)}"
+    return f"{cell.dataset}, {cell.sampler.label}, {setting}, seed {cell.seed}"
 
 
 class clean_errors:

@@ -13,13 +13,17 @@ import typer
 from harness import benchmarks
 from harness import samplers
 from harness.benchmarks import TabularBenchmark
+from harness.cli.common import InFlight
 from harness.cli.common import Jobs
 from harness.cli.common import Output
 from harness.cli.common import clean_errors
 from harness.cli.common import console
+from harness.cli.common import found
 from harness.cli.common import print_notes
 from harness.cli.common import report_failures
 from harness.cli.common import run_missing
+from harness.cli.common import say
+from harness.cli.stored import SHOWN
 from harness.cli.stored import show
 from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
@@ -73,6 +77,7 @@ def compare(
     ],
     seeds: Annotated[int, typer.Option(min=1, help="Studies per sampler.")] = 10,
     first_seed: Annotated[int, typer.Option(min=0, help="Seed of the first of them.")] = 0,
+    in_flight: InFlight = 1,
     n_jobs: Jobs = None,
     against_published: Annotated[
         bool,
@@ -97,18 +102,18 @@ def compare(
         _refuse_large_budgets(budgets, tables)
         for spec in specs:
             samplers.build(spec, tables[0], budget=min(budgets), seed=first_seed)
+        store = Store(output)
+        store.check_writable(SHOWN)
     for table in tables:
-        console.print(f"{table.name} / {table.dataset}, source [bold]{table.source}[/bold]")
+        say(f"{table.name} / {table.dataset}, source ", (table.source, "bold"))
         print_notes(table.notes)
     for spec in specs:
         if not samplers.takes_seed(spec):
-            console.print(
-                f"[yellow]{spec.label} takes no seed: its studies cannot be repeated.[/yellow]"
-            )
-    store = Store(output)
-    cells = make_cells(tables, specs, range(first_seed, first_seed + seeds), budgets)
+            say((f"{spec.label} takes no seed: its studies cannot be repeated.", "yellow"))
+    numbers = range(first_seed, first_seed + seeds)
+    cells = make_cells(tables, specs, numbers, budgets, in_flight=in_flight)
     failures = run_missing(cells, store, n_jobs)
-    results = list(store.found(cells))
+    results = found(store, cells)
     if against_published:
         with clean_errors():
             results += _published(tables)
@@ -119,15 +124,17 @@ def compare(
 
 def _published(tables: Sequence[TabularBenchmark]) -> list[CellResult]:
     """Committed studies on these tables, and a word on what they are."""
-    found = published_studies(tables, COMPARED)
-    seeds = {result.cell.seed for result in found}
-    console.print(
-        f"{len(found)} published studies of {len(seeds)} seeds."
-        if found
-        else "[yellow]There are no published studies on these tables: those of the paper ran on "
-        "the tables of ZAPS_DATA_DIR.[/yellow]"
-    )
-    return found
+    studies = published_studies(tables, COMPARED)
+    seeds = {result.cell.seed for result in studies}
+    if studies:
+        say(f"{len(studies)} published studies of {len(seeds)} seeds.")
+    else:
+        text = (
+            "There are no published studies on these tables: those of the paper ran on the "
+            "tables of ZAPS_DATA_DIR."
+        )
+        say((text, "yellow"))
+    return studies
 
 
 def make_specs(texts: Sequence[str]) -> list[SamplerSpec]:

@@ -16,17 +16,21 @@ from harness import feasibility
 from harness import pareto
 from harness.benchmarks import limits as limits_of
 from harness.benchmarks import tradeoffs as tradeoffs_of
+from harness.cli.common import InFlight
 from harness.cli.common import Jobs
 from harness.cli.common import Output
 from harness.cli.common import clean_errors
 from harness.cli.common import console
+from harness.cli.common import found
 from harness.cli.common import print_notes
 from harness.cli.common import report_failures
 from harness.cli.common import run_missing
+from harness.cli.common import say
 from harness.cli.compare import SamplerNames
 from harness.cli.compare import find_modules_here
 from harness.cli.compare import make_specs
 from harness.experiment import CellResult
+from harness.files import write_whole
 from harness.report.costed import LIMITS
 from harness.report.costed import TRADEOFFS
 from harness.report.costed import Shown
@@ -76,6 +80,7 @@ def tradeoffs(
     problem: Problems = list(tradeoffs_of.DEFAULTS),
     budget: Budget = 200,
     seeds: Seeds = 20,
+    in_flight: InFlight = 1,
     n_jobs: Jobs = None,
     output: Output = Path("zaps-results"),
 ) -> None:
@@ -84,7 +89,7 @@ def tradeoffs(
     Prints the hypervolume in percent of that of the true front, tested against the first sampler
     or zaps, and writes tradeoffs.csv.
     """
-    _compare(_TRADEOFFS, problem, sampler, budget, seeds, n_jobs, output)
+    _compare(_TRADEOFFS, problem, sampler, budget, seeds, in_flight, n_jobs, output)
 
 
 def limits(
@@ -92,6 +97,7 @@ def limits(
     problem: Problems = list(limits_of.DEFAULTS),
     budget: Budget = 100,
     seeds: Seeds = 20,
+    in_flight: InFlight = 1,
     n_jobs: Jobs = None,
     output: Output = Path("zaps-results"),
 ) -> None:
@@ -100,7 +106,7 @@ def limits(
     The limit is the lower quartile of the cost and is told by Trial.set_constraint. Prints the
     best feasible accuracy and the share of infeasible trials, and writes limits.csv.
     """
-    _compare(_LIMITS, problem, sampler, budget, seeds, n_jobs, output)
+    _compare(_LIMITS, problem, sampler, budget, seeds, in_flight, n_jobs, output)
 
 
 def _compare(
@@ -109,6 +115,7 @@ def _compare(
     sampler: Sequence[str],
     budget: int,
     seeds: int,
+    in_flight: int,
     n_jobs: int | None,
     output: Path,
 ) -> None:
@@ -122,13 +129,16 @@ def _compare(
         for problem in problems:
             console.print(f"{problem.name} / {problem.dataset}")
             print_notes(problem.notes)
-        cells = make_cells(problems, specs, range(seeds), [budget], by_trials=True)
+        cells = make_cells(
+            problems, specs, range(seeds), [budget], by_trials=True, in_flight=in_flight
+        )
         store = Store(output)
+        store.check_writable([kind.file])
         failures = run_missing(cells, store, n_jobs)
-        results = list(store.found(cells))
+        results = found(store, cells)
     if results:
         summary = kind.summarize(results, problems, budget)
         console.print(costed_tables(summary, kind.shown, tested=kind.tested))
-        summary.to_csv(output / kind.file, index=False)
-        console.print(f"Numbers: [bold]{output / kind.file}[/bold]")
+        write_whole(output / kind.file, summary.to_csv(index=False))
+        say("Numbers: ", (str(output / kind.file), "bold"))
     report_failures(failures, len(cells))

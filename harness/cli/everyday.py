@@ -11,19 +11,24 @@ import typer
 
 from harness import everyday as problems_of
 from harness.benchmarks import TabularBenchmark
+from harness.cli.common import InFlight
 from harness.cli.common import Jobs
 from harness.cli.common import Output
 from harness.cli.common import clean_errors
 from harness.cli.common import command_line
 from harness.cli.common import console
+from harness.cli.common import found
 from harness.cli.common import report_failures
 from harness.cli.common import run_missing
+from harness.cli.common import say
 from harness.cli.compare import SamplerNames
 from harness.cli.compare import find_modules_here
 from harness.cli.compare import make_specs
 from harness.everyday import EverydayProblem
 from harness.experiment import CellResult
+from harness.files import write_whole
 from harness.readings import keyed
+from harness.report import formats
 from harness.report import write_dashboard
 from harness.report.everyday import everyday_tables
 from harness.runner import make_cells
@@ -47,6 +52,8 @@ ByTrials = Annotated[
     ),
 ]
 
+_NUMBERS, _PAGE = "everyday.csv", "everyday.html"
+
 
 def everyday(
     sampler: SamplerNames = ["zaps", "tpe", "random"],
@@ -61,6 +68,7 @@ def everyday(
     seeds: Annotated[int, typer.Option(min=1, help="Studies per sampler and problem.")] = 20,
     seeds_of: SeedsOf = [],
     by_trials: ByTrials = False,
+    in_flight: InFlight = 1,
     n_jobs: Jobs = None,
     output: Output = Path("zaps-results"),
 ) -> None:
@@ -79,26 +87,28 @@ def everyday(
         for spec in specs:
             for one in problems:
                 build(spec, one, budget=budget, seed=0)
+        store = Store(output)
+        store.check_writable([_NUMBERS, _PAGE])
     cells = [
         cell
-        for cell in make_cells(problems, specs, range(seeds), [budget])
+        for cell in make_cells(problems, specs, range(seeds), [budget], in_flight=in_flight)
         if cell.seed < limits.get(cell.sampler.label, seeds)
     ]
-    store = Store(output)
     if by_trials:
         # A study by evaluations has that by trials in it, which a new one need not go beyond: a
         # sampler that repeats itself would be asked ten times as often.
         missing = {cell.key for cell in store.missing(cells)}
         cells = [replace(c, by_trials=True) if c.key in missing else c for c in cells]
     failures = run_missing(cells, store, n_jobs)
-    results = list(store.found(cells))
+    results = found(store, cells)
     if results:
         summary = problems_of.summarize(results, problems, budget, by_trials=by_trials)
         unit = "trials" if by_trials else "evaluations"
-        console.print(everyday_tables(summary, f"{budget} {unit}"))
-        summary.to_csv(output / "everyday.csv", index=False)
-        console.print(f"Numbers: [bold]{output / 'everyday.csv'}[/bold]")
-        _write_page(results, problems, budget, output / "everyday.html")
+        after = f"{budget} {unit}{formats.in_flight(in_flight)}"
+        console.print(everyday_tables(summary, after))
+        write_whole(output / _NUMBERS, summary.to_csv(index=False))
+        say("Numbers: ", (str(output / _NUMBERS), "bold"))
+        _write_page(results, problems, budget, output / _PAGE)
     report_failures(failures, len(cells))
 
 
@@ -112,7 +122,7 @@ def _write_page(
         console.print("No dashboard: it shows tables, and none was run.")
         return
     write_dashboard(on_tables, tables, page, budgets=[budget], command=command_line())
-    console.print(f"Dashboard of the tables, by evaluations: [bold]{page}[/bold]")
+    say("Dashboard of the tables, by evaluations: ", (str(page), "bold"))
     if len(on_tables) < len(results):
         console.print("Functions have no top 100: they are above and in the CSV only.")
 
@@ -125,6 +135,10 @@ def _limits(texts: Sequence[str], labels: Sequence[str]) -> dict[str, int]:
             raise ValueError(
                 f"--seeds-of must be LABEL=N with a label of {list(labels)} and N from 1, but got "
                 f"{text!r}."
+            )
+        if label in limits:
+            raise ValueError(
+                f"--seeds-of must name each sampler once, but got {label!r} twice: {list(texts)}."
             )
         limits[label] = int(number)
     return limits

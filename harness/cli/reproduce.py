@@ -17,10 +17,13 @@ from harness.cli.common import Output
 from harness.cli.common import clean_errors
 from harness.cli.common import command_line
 from harness.cli.common import console
+from harness.cli.common import plain_warnings
 from harness.cli.common import report_failures
 from harness.cli.common import run_missing
+from harness.cli.common import say
 from harness.experiment import Cell
 from harness.experiment import CellResult
+from harness.files import check_writable
 from harness.paper import results as committed
 from harness.paper.claims import FAILS
 from harness.paper.claims import HOLDS
@@ -43,6 +46,9 @@ from harness.paper.page import write_page
 from harness.runner import Engine
 from harness.runner import Outcome
 from harness.store import Store
+
+
+_PAGE = "paper.html"
 
 
 class Part(StrEnum):
@@ -111,11 +117,12 @@ def reproduce(
     """
     if published:
         with clean_errors():
+            check_writable(output, [_PAGE])
             _show(committed.read(), output)
         return
     tables, missing = tables_at_hand()
     for reason in missing:
-        console.print(f"[yellow]Left out:[/yellow] {reason}", highlight=False)
+        say(("Left out:", "yellow"), f" {reason}")
     store = Store(output)
     everything = cells(EXPERIMENTS, tables, seeds)
     failures: list[Outcome] = []
@@ -125,6 +132,9 @@ def reproduce(
         chosen = [e for e in EXPERIMENTS if part in (Part.all, Part(e.name))]
         wanted = _of_arms(cells(chosen, tables, seeds), arm)
         place = Engine(engine, scheduler)
+        store.check_writable([_PAGE])
+        if write is not None:
+            check_writable(write, [committed.READINGS, committed.CELLS])
         kept = None
         if continue_published:
             kept = _continued(everything, store, n_jobs, place, _known(everything, trust))
@@ -132,14 +142,15 @@ def reproduce(
             wanted = [cell for cell in wanted if cell not in kept]
         if wanted and run_missing_studies:
             failures = run_missing(wanted, store, n_jobs, place)
-    results = [_light(result) for result in store.found(everything)]
+    with plain_warnings():
+        results = [_light(result) for result in store.found(everything)]
     evidence = gather(results, tables, BUDGETS, None if kept is None else kept.evidence)
     with clean_errors():
         _show(evidence, output)
         if write is not None:
             both = results if kept is None else [*results, *kept.cells]
             size = committed.write(evidence, both, write)
-            console.print(f"Results: [bold]{write}[/bold], {size:,} bytes")
+            say("Results: ", (str(write), "bold"), f", {size:,} bytes")
     report_failures(failures, len(wanted))
 
 
@@ -179,12 +190,12 @@ def _continued(
     again = [replay.cell for chosen in replayed.values() for replay in chosen]
     console.print(f"Running {len(again)} committed studies again, to see whether they stand.")
     for failure in run_missing(again, store, n_jobs, engine):
-        console.print(f"[yellow]{failure.error}[/yellow]")
+        say((str(failure.error), "yellow"))
     kept = continued(committed.read(), studies, replayed, store, trusted)
     for reason in kept.trusted:
-        console.print(f"Taken on trust: {reason}", highlight=False)
+        say(f"Taken on trust: {reason}")
     for reason in kept.dropped:
-        console.print(f"[yellow]Does not stand:[/yellow] {reason}", highlight=False)
+        say(("Does not stand:", "yellow"), f" {reason}")
     return kept
 
 
@@ -199,10 +210,9 @@ def _show(evidence: Evidence, output: Path) -> None:
         console.print(table)
     console.print(_claims_table(verdicts))
     console.print(headline(comparisons, verdicts))
-    output.mkdir(parents=True, exist_ok=True)
-    page = output / "paper.html"
+    page = output / _PAGE
     write_page(evidence, comparisons, verdicts, page, command=command_line())
-    console.print(f"Page: [bold]{page}[/bold]")
+    say("Page: ", (str(page), "bold"))
 
 
 def _claims_table(verdicts: list[Verdict]) -> Table:

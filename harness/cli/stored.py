@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import optuna
+from optuna.exceptions import OptunaError
 from sqlalchemy.exc import SQLAlchemyError
 import typer
 
@@ -18,9 +21,14 @@ from harness.cli.common import command_line
 from harness.cli.common import console
 from harness.cli.common import plain_warnings
 from harness.cli.common import progress_bar
+from harness.cli.common import say
 from harness.experiment import CellResult
 from harness.export import export as export_studies
+from harness.files import check_writable
+from harness.files import write_whole
 from harness.metrics import summarize
+from harness.passwords import hidden
+from harness.passwords import without_passwords
 from harness.readings import BenchmarkKey
 from harness.readings import benchmark_key
 from harness.report import rich_table
@@ -42,9 +50,14 @@ Directory = Annotated[
     Path, typer.Argument(exists=True, file_okay=False, help="Directory of a comparison.")
 ]
 
+SHOWN = ("summary.csv", "dashboard.html")
+"""Files that :func:`show` writes."""
+
 
 def report(directory: Directory, budget: Budgets = None) -> None:
     """Print the tables and write the dashboard of all results in a directory."""
+    with clean_errors():
+        check_writable(directory, SHOWN)
     results = stored_results(directory)
     with clean_errors():
         show(results, _tables_of(results), sorted(set(budget or ())) or None, directory)
@@ -70,17 +83,23 @@ def export(
     if not results:
         raise typer.BadParameter(f"{directory} has no study of that kind.")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    with clean_errors(), progress_bar() as progress:
+    with _storage_errors(storage, "opened", Exception):
+        opened = optuna.storages.get_storage(storage)
+    with (
+        clean_errors(),
+        _storage_errors(storage, "written", SQLAlchemyError, OptunaError),
+        progress_bar() as progress,
+    ):
         tables = _tables_of(results)
-        opened = _open(storage)
         written = list(
             progress.track(
                 export_studies(results, tables, opened), total=len(results), description="studies"
             )
         )
     n_new = sum(name is not None for name in written)
-    console.print(f"{n_new} studies written to {storage}, {len(written) - n_new} were there.")
-    console.print(f"Look at them: [bold]optuna-dashboard {storage}[/bold]")
+    shown = hidden(storage)
+    say(f"{n_new} studies written to {shown}, {len(written) - n_new} were there.")
+    say("Look at them: ", (f"optuna-dashboard {shown}", "bold"))
 
 
 def show(
@@ -99,12 +118,10 @@ def show(
         longest = max(result.cell.budget for result in results)
         raise ValueError(f"The budget must be at most {longest}, that of the studies.")
     console.print(rich_table(summary))
-    summary.to_csv(output / "summary.csv", index=False)
-    page = output / "dashboard.html"
+    numbers, page = (output / name for name in SHOWN)
+    write_whole(numbers, summary.to_csv(index=False))
     write_dashboard(results, tables, page, budgets=budgets, command=command_line())
-    console.print(
-        f"Dashboard: [bold]{page}[/bold]   Numbers: [bold]{output / 'summary.csv'}[/bold]"
-    )
+    say("Dashboard: ", (str(page), "bold"), "   Numbers: ", (str(numbers), "bold"))
 
 
 def stored_results(directory: Path) -> list[CellResult]:
@@ -142,8 +159,14 @@ def _tables_of(results: Sequence[CellResult]) -> dict[BenchmarkKey, TabularBench
     return {key: benchmarks.load(*key) for key in keys}
 
 
-def _open(storage: str) -> optuna.storages.BaseStorage:
+@contextmanager
+def _storage_errors(storage: str, what: str, *kinds: type[Exception]) -> Iterator[None]:
+    """Turns errors of a storage into a message without its password."""
     try:
-        return optuna.storages.get_storage(storage)
-    except (SQLAlchemyError, ImportError, ValueError) as error:
-        raise typer.BadParameter(f"The storage {storage!r} cannot be opened: {error}") from error
+        yield
+    except kinds as error:
+        reason = without_passwords(str(error.__cause__ or error), storage)
+        # Without the error behind it, which may show the password.
+        raise typer.BadParameter(
+            f"The storage {hidden(storage)!r} cannot be {what}: {reason}"
+        ) from None

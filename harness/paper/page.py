@@ -11,6 +11,7 @@ from pathlib import Path
 
 import plotly.graph_objects as go
 
+from harness.files import write_whole
 from harness.paper import experiments
 from harness.paper import published as paper
 from harness.paper.claims import FAILS
@@ -213,7 +214,7 @@ def write_page(
         facts={title: facts for title, facts in evidence.facts.items() if facts},
         command=command,
     )
-    path.write_text(html, encoding="utf-8")
+    write_whole(path, html)
 
 
 def headline(comparisons: Sequence[Comparison], verdicts: Sequence[Verdict]) -> str:

@@ -31,6 +31,7 @@ from harness.benchmarks import TabularBenchmark
 from harness.experiment import Cell
 from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
+from harness.files import write_whole
 from harness.paper.evidence import Evidence
 from harness.report.provenance import Fact
 
@@ -91,7 +92,7 @@ def write(
         )
     directory.mkdir(parents=True, exist_ok=True)
     for name, content in contents.items():
-        (directory / name).write_bytes(content)
+        write_whole(directory / name, content)
     return size
 
 

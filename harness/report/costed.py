@@ -65,11 +65,12 @@ def costed_tables(summary: pd.DataFrame, shown: Sequence[Shown], *, tested: str)
     tests = compare(summary, metric=tested, reference=reference)
     parts = []
     for group, studies in summary.groupby(list(GROUP), sort=False):
-        benchmark, dataset, _, budget = group
+        benchmark, dataset, _, _, budget = group
         seeds = " or ".join(
             map(str, sorted(studies.groupby("sampler")["seed"].nunique().unique()))
         )
-        title = f"{benchmark} / {dataset}, {budget} trials, {seeds} seeds"
+        setting = f"{budget} trials{formats.in_flight(studies['in_flight'].iloc[0])}"
+        title = f"{benchmark} / {dataset}, {setting}, {seeds} seeds"
         parts.append(_means(title, studies, shown))
         here = tests[(tests[list(GROUP)] == np.array(group, dtype=object)).all(axis="columns")]
         if len(here):

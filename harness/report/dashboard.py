@@ -22,6 +22,7 @@ import plotly.graph_objects as go
 from harness.benchmarks.base import TabularBenchmark
 from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
+from harness.files import write_whole
 from harness.metrics import N_TOP
 from harness.metrics import summarize
 from harness.readings import BenchmarkKey
@@ -176,13 +177,13 @@ def write_dashboard(
             "Studies": provenance.run_facts(results),
             "Samplers": provenance.sampler_facts(results),
             "Tables": provenance.benchmark_facts(
-                {view.place: view.benchmark for view in views}.values()
+                {id(view.benchmark): view.benchmark for view in views}.values()
             ),
         },
         command=command,
         n_studies=len(results),
     )
-    path.write_text(html, encoding="utf-8")
+    write_whole(path, html)
 
 
 def headline(view: View, chosen: Collection[str]) -> str:
@@ -247,7 +248,8 @@ def _headline(view: View) -> dict[str, Any]:
 
 def _place_text(view: View) -> str:
     benchmark = view.benchmark
-    return f"{benchmark.name} / {benchmark.dataset} ({benchmark.source})"
+    text = f"{benchmark.name} / {benchmark.dataset} ({benchmark.source})"
+    return text + formats.in_flight(view.in_flight)
 
 
 def _board_of(view: View, board: pd.DataFrame) -> list[dict[str, Any]]:
@@ -256,6 +258,7 @@ def _board_of(view: View, board: pd.DataFrame) -> list[dict[str, Any]]:
         (board["benchmark"] == benchmark.name)
         & (board["dataset"] == benchmark.dataset)
         & (board["source"] == benchmark.source)
+        & (board["in_flight"] == view.in_flight)
         & (board["budget"] == view.budget)
     )
     return records(board[chosen])

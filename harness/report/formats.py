@@ -28,6 +28,16 @@ def significant(value: float, digits: int = 2) -> str:
     return number(value, max(decimals, 0))
 
 
+def in_flight(n_trials: int) -> str:
+    """Number of trials in flight, to follow a budget; nothing for one.
+
+    Example:
+        >>> f"200 evaluations{in_flight(4)}", f"200 evaluations{in_flight(1)}"
+        ('200 evaluations, 4 in flight', '200 evaluations')
+    """
+    return f", {n_trials} in flight" if n_trials > 1 else ""
+
+
 def signed(value: float, digits: int = 1) -> str:
     """Fixed number of digits with a sign."""
     return NOTHING if math.isnan(value) else f"{value:+z.{digits}f}".replace("-", _MINUS)

@@ -12,6 +12,7 @@ from typing import Any
 from harness.benchmarks import TabularBenchmark
 from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
+from harness.report import formats
 
 
 _FINISHED = "finished"  # differs for each study, so only its range is of interest
@@ -65,19 +66,21 @@ def sampler_text(spec: SamplerSpec) -> str:
 
 def sampler_facts(results: Sequence[CellResult]) -> list[Fact]:
     """What each label stands for, and how many studies it has."""
-    studies: dict[tuple[str, str], list[CellResult]] = {}
+    studies: dict[tuple[str, str, int], list[CellResult]] = {}
     for result in results:
         spec = result.cell.sampler
-        studies.setdefault((spec.label, sampler_text(spec)), []).append(result)
+        key = (spec.label, sampler_text(spec), result.cell.in_flight)
+        studies.setdefault(key, []).append(result)
     facts = []
-    for (label, text), mine in studies.items():
+    for (label, text, in_flight), mine in studies.items():
         seeds = {result.cell.seed for result in mine}
         budgets = " or ".join(map(str, sorted({result.cell.budget for result in mine})))
         facts.append(
             Fact(
                 label,
-                f"{text}; {len(mine)} studies of {budgets} evaluations, {len(seeds)} seeds from "
-                f"{min(seeds)} to {max(seeds)}",
+                f"{text}; {len(mine)} studies of {budgets} evaluations"
+                f"{formats.in_flight(in_flight)}, {len(seeds)} seeds from {min(seeds)} to "
+                f"{max(seeds)}",
             )
         )
     return facts

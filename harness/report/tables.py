@@ -150,9 +150,9 @@ def aggregate(summary: pd.DataFrame) -> pd.DataFrame:
         summary: What :func:`harness.metrics.summarize` returned.
 
     Returns:
-        One row per data set, budget and sampler, the highest mean P@100 first. Shares are in
-        percent. ``trials_to_optimum`` is the median over all seeds, infinite where at least half
-        of them missed the optimum.
+        One row per data set, trials in flight, budget and sampler, the highest mean P@100 first.
+        Shares are in percent. ``trials_to_optimum`` is the median over all seeds, infinite where
+        at least half of them missed the optimum.
     """
     groups = summary.assign(
         n_seeds=1,
@@ -226,9 +226,11 @@ def rich_table(summary: pd.DataFrame, *, reference: str | None = None) -> Group:
     reference = reference or default_reference(summary)
     board = leaderboard(summary, reference=reference)
     tables = []
-    for (benchmark, dataset, source, budget), rows in board.groupby(list(GROUP), sort=False):
+    for group, rows in board.groupby(list(GROUP), sort=False):
+        benchmark, dataset, source, _, budget = group
         seeds = " or ".join(map(str, sorted(rows["n_seeds"].unique())))
-        title = f"{benchmark} / {dataset} ({source}), {budget} evaluations, {seeds} seeds"
+        setting = f"{budget} evaluations{formats.in_flight(rows['in_flight'].iloc[0])}"
+        title = f"{benchmark} / {dataset} ({source}), {setting}, {seeds} seeds"
         tables.append(_rich_table(title, rows, [c for c in COLUMNS if not c.compares], reference))
         others = rows[rows["sampler"] != reference]
         if len(others) and len(others) < len(rows):

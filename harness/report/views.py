@@ -17,6 +17,7 @@ from harness.readings import BenchmarkKey
 from harness.readings import Reading
 from harness.readings import benchmark_key
 from harness.readings import read_off
+from harness.report import formats
 from harness.statistics import GROUP
 from harness.statistics import compare
 
@@ -27,6 +28,7 @@ class View:
 
     Attributes:
         benchmark: The table.
+        in_flight: Number of trials in flight.
         budget: Number of distinct evaluations.
         readings: Studies by sampler.
         planned: Samplers whose studies were planned for this budget.
@@ -35,6 +37,7 @@ class View:
     """
 
     benchmark: TabularBenchmark
+    in_flight: int
     budget: int
     readings: Mapping[str, Sequence[Reading]]
     planned: tuple[str, ...]
@@ -43,8 +46,9 @@ class View:
 
     @property
     def place(self) -> str:
-        """Identifier of the data set, ``benchmark/dataset/source``."""
-        return "/".join((self.benchmark.name, self.benchmark.dataset, self.benchmark.source))
+        """Identifier of data set and trials in flight, ``benchmark/dataset/source``."""
+        parts = (self.benchmark.name, self.benchmark.dataset, self.benchmark.source)
+        return "/".join(parts) + formats.in_flight(self.in_flight)
 
     @property
     def key(self) -> str:
@@ -68,23 +72,25 @@ def make_views(
         budget_aware: Whether a sampler plans for its budget.
 
     Returns:
-        A view for each data set and budget that has studies, in the order of the results.
+        A view for each data set, trials in flight and budget that has studies, in the order of
+        the results.
     """
     summary = summarize(results, benchmarks, budgets, budget_aware=budget_aware)
     readings = read_off(results, budgets, budget_aware=budget_aware)
     tests = {metric: compare(summary, metric=metric) for metric in ("precision", "regret")}
     views = []
-    for place in dict.fromkeys(benchmark_key(result) for result in results):
-        here = [reading for reading in readings if benchmark_key(reading.result) == place]
+    for table, in_flight in dict.fromkeys(map(_place, results)):
+        here = [reading for reading in readings if _place(reading.result) == (table, in_flight)]
         for budget in sorted({reading.budget for reading in here}):
-            group = (*place, budget)
+            group = (*table, in_flight, budget)
             by_sampler: dict[str, list[Reading]] = {}
             for reading in here:
                 if reading.budget == budget:
                     by_sampler.setdefault(reading.result.cell.sampler.label, []).append(reading)
             views.append(
                 View(
-                    benchmark=benchmarks[place],
+                    benchmark=benchmarks[table],
+                    in_flight=in_flight,
                     budget=budget,
                     readings=by_sampler,
                     planned=tuple(
@@ -99,7 +105,11 @@ def make_views(
     return views
 
 
-def _of_group(frame: pd.DataFrame, group: tuple[str, str, str, int]) -> pd.DataFrame:
+def _place(result: CellResult) -> tuple[BenchmarkKey, int]:
+    return benchmark_key(result), result.cell.in_flight
+
+
+def _of_group(frame: pd.DataFrame, group: tuple[str, str, str, int, int]) -> pd.DataFrame:
     chosen = pd.Series(True, index=frame.index)
     for column, value in zip(GROUP, group, strict=True):
         chosen &= frame[column] == value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Iterable
 from collections.abc import Mapping
 from dataclasses import dataclass
 import difflib
@@ -319,16 +320,29 @@ def _resolve(target: str) -> type[BaseSampler]:
         target = _ENTRIES[target].target
     module_name, _, class_name = target.partition(":")
     try:
-        sampler_class = getattr(import_module(module_name), class_name)
-    except ImportError as error:
+        module = import_module(module_name)
+        sampler_class = getattr(module, class_name, None)
+    except (Exception, SystemExit) as error:  # A user's file may do anything when it is imported.
         raise ValueError(
-            f"The module of the sampler {target!r} cannot be imported: {error}."
+            f"The module of the sampler {target!r} cannot be imported: {type(error).__name__}: "
+            f"{error}."
         ) from error
-    except AttributeError:
-        raise ValueError(f"The module {module_name!r} has no class {class_name!r}.") from None
+    if sampler_class is None:
+        raise ValueError(
+            f"The module {module_name!r} has no class {class_name!r}."
+            f"{_did_you_mean(class_name, dir(module))}"
+        )
     if not (isinstance(sampler_class, type) and issubclass(sampler_class, BaseSampler)):
-        raise ValueError(f"{target!r} must be a subclass of optuna.samplers.BaseSampler.")
+        raise ValueError(
+            f"{target!r} must be a subclass of optuna.samplers.BaseSampler, but is "
+            f"{sampler_class!r}."
+        )
     return sampler_class
+
+
+def _did_you_mean(name: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""
 
 
 def _check_arguments(
@@ -344,10 +358,9 @@ def _check_arguments(
         return
     for name in arguments:
         if name not in parameters:
-            near = difflib.get_close_matches(name, parameters, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
             raise ValueError(
-                f"{target} has no argument {name!r}; it has {', '.join(parameters)}.{hint}"
+                f"{target} has no argument {name!r}; it has {', '.join(parameters)}."
+                f"{_did_you_mean(name, parameters)}"
             )
 
 

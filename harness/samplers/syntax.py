@@ -11,7 +11,7 @@ from typing import Any
 
 _FORM = re.compile(
     r"""\s*(?:(?P<label>[^=():]+)=)?        # my-name=
-        \s*(?P<target>[\w-]+|[\w.]+:[\w.]+)  # zaps, or optuna.samplers:TPESampler
+        \s*(?P<target>[\w-]+|\w+(?:\.\w+)*:\w+)  # zaps, or optuna.samplers:TPESampler
         \s*(?:\((?P<arguments>.*)\))?\s*     # (multivariate=False)""",
     re.VERBOSE | re.DOTALL,
 )
@@ -72,12 +72,19 @@ def _label(target: str, arguments: dict[str, Any]) -> str:
 def _parse_arguments(arguments: str, text: str) -> dict[str, Any]:
     try:
         call = ast.parse(f"_({arguments})", mode="eval").body
-    except SyntaxError:
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # All of them ast.parse's.
         raise ValueError(f"The arguments of {text!r} must be Python, but they are not.") from None
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
         raise ValueError(f"The arguments of {text!r} must be one list of name=value.")
     if call.args or any(keyword.arg is None for keyword in call.keywords):
         raise ValueError(f"The arguments of {text!r} must all have the form name=value.")
+    names = [str(keyword.arg) for keyword in call.keywords]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(
+                f"The arguments of {text!r} must each be given once, but {name!r} is given "
+                f"{names.count(name)} times."
+            )
     return {str(keyword.arg): _literal(keyword, text) for keyword in call.keywords}
 
 
@@ -85,7 +92,7 @@ def _literal(keyword: ast.keyword, text: str) -> Any:
     try:
         value = ast.literal_eval(keyword.value)
         json.dumps(value, allow_nan=False)  # It becomes part of the cell's content hash.
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError, MemoryError):
         raise ValueError(
             f"The argument {keyword.arg!r} of {text!r} must be a number, a string, a boolean, "
             f"None, or a list or dictionary of them, but got {ast.unparse(keyword.value)}."

@@ -1,15 +1,19 @@
 from __future__ import annotations
 
+import gzip
 import os
 from pathlib import Path
 import signal
 import subprocess
 import sys
 import time
+from typing import Any
 
 import optuna
+from optuna.samplers import RandomSampler
 import pandas as pd
 import pytest
+from sqlalchemy.exc import OperationalError
 from typer.testing import CliRunner
 
 from harness.cli import app
@@ -22,6 +26,11 @@ def call(*arguments: str, code: int = 0) -> str:
     result = CliRunner(env={"COLUMNS": "200", "TERM": "dumb"}).invoke(app, list(arguments))
     assert result.exit_code == code, result.output
     return result.output
+
+
+def flat(output: str) -> str:
+    """Text without the frame of an error and the breaks of lines."""
+    return " ".join(output.replace("│", " ").split())
 
 
 @pytest.fixture(scope="module")
@@ -170,6 +179,8 @@ def test_help(command: str) -> None:
           "--budget", "5"], "budget must be at least 10"),
         (["-s", "no_such_module:Sampler"], "cannot be imported"),
         (["-s", "x=tpe", "-s", "x=random"], "label of its own"),
+        (["-s", "..:x"], "must be written [label=]target"),
+        (["-s", "tpe(multivariate=True, multivariate=False)"], "'multivariate' is given 2 times"),
     ],
 )  # fmt: skip
 def test_a_mistake_is_told_before_anything_runs(
@@ -211,3 +222,135 @@ def test_a_killed_comparison_goes_on_where_it_was(tmp_path: Path) -> None:
                   "random", "-s", "tpe", "--n-jobs", "1", "--output", str(tmp_path))  # fmt: skip
     assert "studies are there already" in output
     assert done.items() <= {p: p.stat().st_mtime_ns for p in cells.glob("*.json.gz")}.items()
+
+
+def test_trials_in_flight_are_a_setting_of_the_comparison(tmp_path: Path) -> None:
+    arguments = ["compare", *SMALL, "-s", "tpe", "-s", "random", "--output", str(tmp_path)]
+    call(*arguments)
+    assert "in flight" not in call("report", str(tmp_path))
+    output = flat(call(*arguments, "--in-flight", "4"))
+    assert "are there already" not in output
+    assert "nasbench201 / cifar10 (package), 12 evaluations, 4 in flight, 2 seeds" in output
+    page = (tmp_path / "dashboard.html").read_text(encoding="utf-8")
+    assert "studies of 12 evaluations, 4 in flight" in page
+    assert "<option" in page
+    assert "(package), 4 in flight</option>" in page
+    assert set(pd.read_csv(tmp_path / "summary.csv")["in_flight"]) == {4}
+    assert "4 of 4 studies are there already" in call(*arguments, "--in-flight", "4")
+    assert "4 of 4 studies are there already" in call(*arguments)
+
+
+def test_a_report_keeps_trials_in_flight_apart(tmp_path: Path) -> None:
+    arguments = ["compare", *SMALL, "-s", "tpe", "-s", "random", "--output", str(tmp_path)]
+    for in_flight in ("1", "4"):
+        call(*arguments, "--in-flight", in_flight)
+    output = flat(call("report", str(tmp_path)))
+    assert "12 evaluations, 2 seeds" in output
+    assert "12 evaluations, 4 in flight, 2 seeds" in output
+    assert pd.read_csv(tmp_path / "summary.csv").groupby("in_flight").size().to_dict() == {
+        1: 4,
+        4: 4,
+    }
+    url = f"sqlite:///{tmp_path / 'studies.db'}"
+    assert "8 studies written" in call("export", str(tmp_path), "--storage", url)
+
+
+@pytest.mark.parametrize("command", ["compare", "everyday", "tradeoffs", "limits"])
+def test_fewer_than_one_in_flight_is_refused(command: str, tmp_path: Path) -> None:
+    output = flat(call(command, "--in-flight", "0", "--output", str(tmp_path / "none"), code=2))
+    assert "Invalid value for '--in-flight'" in output
+    assert not (tmp_path / "none").exists()
+
+
+class Marked(RandomSampler):
+    """Fails with a message that looks like markup."""
+
+    def sample_independent(self, study: Any, trial: Any, name: str, distribution: Any) -> Any:
+        table = {"name": "[bold]"}
+        raise OSError(f"[/data/tables] of {table['name']} is :bomb:, as is table[name]")
+
+
+def test_a_failure_is_told_as_it_was_written(tmp_path: Path) -> None:
+    output = call("compare", *SMALL, "-s", "test_cli:Marked", "--output", str(tmp_path), code=1)
+    assert "OSError: [/data/tables] of [bold] is :bomb:, as is table[name]" in output
+    assert "of {table['name']}" in output  # the line of the traceback
+
+
+@pytest.mark.parametrize("label", ["[/x]", "[bold]", "[red]a[/red]", "a[name]", "\\[x]", "[/]"])
+def test_a_label_is_shown_as_it_was_written(label: str, tmp_path: Path) -> None:
+    output = call("compare", *SMALL, "-s", f"{label}=random", "-s", "tpe", "--output",
+                  str(tmp_path))  # fmt: skip
+    assert f" {label} " in output
+    for command, *arguments in (["everyday", "--problem", "branin", "--problem", "car"],
+                                ["tradeoffs", "--problem", "cifar10-params"]):  # fmt: skip
+        output = call(command, *arguments, *SMALL[2:], "-s", f"{label}=random", "-s", "tpe",
+                      "--output", str(tmp_path))  # fmt: skip
+        assert f" {label} " in output
+
+
+def test_a_folder_is_shown_as_it_was_written(tmp_path: Path) -> None:
+    folder = tmp_path / "o[" / "d]"
+    output = call("compare", *SMALL, "-s", "random", "--output", str(folder))
+    assert str(folder / "dashboard.html") in output
+    assert str(folder / "summary.csv") in output
+    damaged, *_ = (folder / "cells").iterdir()
+    damaged.write_bytes(b"")
+    assert f"{damaged} is no readable result" in " ".join(call("report", str(folder)).split())
+    for problem in ("car", "branin"):
+        assert str(folder) in call("everyday", *SMALL[2:], "-s", "random", "--problem", problem,
+                                   "--output", str(folder))  # fmt: skip
+
+
+@pytest.mark.parametrize("damage", [b"null", b"[]", None])
+def test_one_damaged_cell_stops_neither_report_nor_compare(
+    damage: bytes | None, tmp_path: Path
+) -> None:
+    arguments = ["compare", *SMALL, "-s", "random", "--output", str(tmp_path)]
+    call(*arguments)
+    damaged, _ = sorted((tmp_path / "cells").iterdir())
+    content = bytearray(damaged.read_bytes())
+    content[len(content) // 2] ^= 8  # zlib.error or a wrong checksum
+    damaged.write_bytes(bytes(content) if damage is None else gzip.compress(damage))
+    output = call("report", str(tmp_path))
+    assert "".join(output.split()).count(damaged.name) == 1
+    assert "12 evaluations, 1 seeds" in flat(output)
+    output = call(*arguments)
+    assert "".join(output.split()).count(damaged.name) == 1
+    assert "12 evaluations, 2 seeds" in flat(output)
+
+
+@pytest.mark.parametrize("url", [
+    "foo://me:hunter2@host/db", "postgresql+psycopg://me:hunter2@127.0.0.1:1/db",
+    "me:hunter2@host", "mysql+pymysql://127.0.0.1:1/db?user=me&password=hunter2",
+])  # fmt: skip
+def test_a_storage_that_cannot_be_opened_keeps_its_password(directory: Path, url: str) -> None:
+    output = call("export", str(directory), "--storage", url, code=2)
+    assert "cannot be opened" in output
+    assert "***" in output
+    assert "hunter2" not in output
+
+
+def test_an_export_keeps_the_password(
+    directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage = optuna.storages.RDBStorage(f"sqlite:///{tmp_path / 'studies.db'}")
+    monkeypatch.setattr(optuna.storages, "get_storage", lambda url: storage)
+    output = call("export", str(directory), "--storage", "postgresql://me:hunter2@host/db",
+                  "--max-seed", "0")  # fmt: skip
+    assert output.count("postgresql://me:***@host/db") == 2
+    assert "hunter2" not in output
+    storage.engine.dispose()
+
+
+def test_a_storage_that_cannot_be_written_is_told_without_its_password(
+    directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise OperationalError("INSERT", {}, Exception("hunter2 is read-only"))
+
+    monkeypatch.setattr(optuna.storages, "get_storage", lambda url: None)
+    monkeypatch.setattr(optuna, "get_all_study_names", refuse)
+    output = call("export", str(directory), "--storage", "postgresql://me:hunter2@host/db", code=2)
+    assert "'postgresql://me:***@host/db' cannot be written" in flat(output)
+    assert "*** is read-only" in flat(output)
+    assert "hunter2" not in output

@@ -234,6 +234,7 @@ def test_everyday_by_trials_stops_at_them_and_takes_over_studies_by_evaluations(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [(["--seeds-of", "gp=3"], "must be LABEL=N"),
+     (["--seeds-of", "tpe=3", "--seeds-of", "tpe=4"], "each sampler once, but got 'tpe' twice"),
      (["--problem", "sphere"], "must be one of"),
      (["--source", "web"], "must be one of"),
      (["-s", "rea", "--problem", "branin"], "has no table")],
@@ -266,3 +267,19 @@ def test_limits_prints_feasible_bests_within_80_columns(tmp_path: Path) -> None:
     assert max(map(len, output.splitlines())) <= 80
     assert "infeasible %" in output
     assert len(pd.read_csv(tmp_path / "limits.csv")) == 4
+
+
+@pytest.mark.parametrize(
+    ("command", "problem", "title"),
+    [("everyday", "branin", "Regret after 8 evaluations, 4 in flight"),
+     ("tradeoffs", "cifar10-params", "cifar10-params, 8 trials, 4 in flight, 2 seeds")],
+)  # fmt: skip
+def test_trials_in_flight_stand_in_the_titles(
+    command: str, problem: str, title: str, tmp_path: Path
+) -> None:
+    output = call(command, *SMALL, "--problem", problem, "--budget", "8", "--in-flight", "4",
+                  "--output", str(tmp_path))  # fmt: skip
+    assert title in " ".join(output.split())
+    assert max(map(len, output.splitlines())) <= 80
+    assert {result.cell.in_flight for result in Store(tmp_path).load_all()} == {4}
+    assert set(pd.read_csv(tmp_path / f"{command}.csv")["in_flight"]) == {4}

@@ -1,18 +1,26 @@
 from __future__ import annotations
 
+from dataclasses import replace
 import os
 from pathlib import Path
 from typing import Any
+from typing import ClassVar
 
 import numpy as np
 import optuna
 from optuna.samplers import BaseSampler
+from optuna.samplers import RandomSampler
+from optuna.trial import TrialState
 import pytest
 from scipy import stats
 
 from harness import benchmarks
+from harness import runner
 from harness import samplers
 from harness.experiment import Cell
+from harness.experiment import CellResult
+from harness.experiment import SamplerSpec
+from harness.processes import end_with_parent
 from harness.runner import Engine
 from harness.runner import make_cells
 from harness.runner import run
@@ -48,6 +56,31 @@ class Dies(Stubborn):
 
     def sample_independent(self, study: Any, trial: Any, name: str, distribution: Any) -> Any:
         os._exit(9)
+
+
+class Recording(RandomSampler):
+    """Notes what each ask sees of the others, and the order in which trials are told."""
+
+    running: ClassVar[list[list[int]]] = []
+    told: ClassVar[list[int]] = []
+    studies: ClassVar[list[optuna.Study]] = []
+
+    def before_trial(self, study: optuna.Study, trial: Any) -> None:
+        running = study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
+        self.running.append([other.number for other in running if other.number != trial.number])
+        self.studies.append(study)
+
+    def after_trial(self, study: Any, trial: Any, state: Any, values: Any) -> None:
+        self.told.append(trial.number)
+
+
+class Repeating(Recording):
+    """Proposes each configuration of its parent twice."""
+
+    def sample_independent(self, study: Any, trial: Any, name: str, distribution: Any) -> Any:
+        if trial.number % 2:
+            return study.get_trials(deepcopy=False)[trial.number - 1].params[name]
+        return super().sample_independent(study, trial, name, distribution)
 
 
 class Talkative(Stubborn):
@@ -146,6 +179,63 @@ def test_a_failure_is_reported_and_the_others_are_saved(tmp_path: Path) -> None:
     assert store.missing(made) == [c for c in made if c.sampler.label == "Broken"]
 
 
+def recorded(target: str, **setting: Any) -> CellResult:
+    for notes in (Recording.running, Recording.told, Recording.studies):
+        notes.clear()
+    spec = samplers.make_spec(f"{__name__}:{target}")
+    (cell,) = make_cells([TABLE], [spec], [0], [10], **setting)
+    return run_cell(cell)
+
+
+@pytest.mark.parametrize("by_trials", [False, True])
+def test_trials_in_flight_are_told_oldest_first(by_trials: bool) -> None:
+    result = recorded("Recording", in_flight=4, by_trials=by_trials)
+    # Four are asked; then 0 is told before 4 is asked, 1 before 5, and so on.
+    assert Recording.running[:6] == [[], [0], [0, 1], [0, 1, 2], [1, 2, 3], [2, 3, 4]]
+    assert all(len(others) == 3 for others in Recording.running[3:])
+    assert Recording.told == list(range(10))
+    assert len(result.asked) == len(result.ask_seconds) == len(result.tell_seconds) == 10
+    states = [trial.state for trial in Recording.studies[-1].trials]
+    assert states == [TrialState.COMPLETE] * 10
+    assert result.asked == recorded("Recording", by_trials=by_trials).asked
+
+
+def test_of_distinct_configurations_in_flight_repeats_cost_nothing() -> None:
+    result = recorded("Repeating", in_flight=4)
+    assert len(result.evaluated) == 10
+    assert result.asked[::2] == result.evaluated  # the budget ends with the tenth new one
+    assert Recording.told == list(range(19))
+    assert {trial.state for trial in Recording.studies[-1].trials} == {TrialState.COMPLETE}
+    assert len(recorded("Repeating", in_flight=4, by_trials=True).asked) == 10
+
+
+def test_more_in_flight_than_the_budget_are_not_asked() -> None:
+    assert len(recorded("Recording", in_flight=64).asked) == 10
+    assert Recording.running[-1] == list(range(9))
+    assert Recording.told == list(range(10))
+
+
+def test_one_in_flight_is_the_work_of_before_there_was_a_choice(tmp_path: Path) -> None:
+    # The key of a cell stored at commit f5b47e5.
+    spec = SamplerSpec("a", "tpe", {"gamma": 1}, "1")
+    cell = Cell("bench", "data", "source", "f00", spec, 0, 3)
+    assert cell.key == "0979f5935425ed0452a8"
+    assert "in_flight" not in cell.content
+    assert replace(cell, in_flight=2).key != cell.key
+    (random,) = cells("random")
+    Store(tmp_path).save(run_cell(random))
+    four = replace(random, in_flight=4)
+    assert Store(tmp_path).missing([random, four]) == [four]
+    Store(tmp_path).save(run_cell(four))
+    assert [result.cell for result in Store(tmp_path).load_all()] == [random, four]
+
+
+@pytest.mark.parametrize("in_flight", [0, -3])
+def test_fewer_than_one_in_flight_is_refused(in_flight: int) -> None:
+    with pytest.raises(ValueError, match=f"must be at least 1, but got {in_flight}"):
+        make_cells([TABLE], [samplers.make_spec("random")], [0], [5], in_flight=in_flight)
+
+
 def test_a_process_that_dies_takes_no_other_study_with_it(tmp_path: Path) -> None:
     store = Store(tmp_path)
     made = cells("random", f"{__name__}:Dies", seeds=2)
@@ -159,6 +249,30 @@ def test_a_process_that_dies_takes_no_other_study_with_it(tmp_path: Path) -> Non
         else:
             assert error is None
             assert store.load(cell) is not None
+
+
+def test_who_interrupts_a_study_that_runs_alone_does_not_wait_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[dict[str, Any]] = []
+
+    class Executor:
+        def __init__(self, **options: Any) -> None:
+            calls.append(options)
+
+        def submit(self, *_: Any) -> Any:
+            raise KeyboardInterrupt
+
+        def shutdown(self, **options: Any) -> None:
+            calls.append(options)
+
+    monkeypatch.setattr(runner, "ProcessPoolExecutor", Executor)
+    with pytest.raises(KeyboardInterrupt):
+        runner._run_alone(cells("random")[0], Store(tmp_path))
+    assert calls == [
+        {"max_workers": 1, "initializer": end_with_parent, "initargs": (os.getpid(),)},
+        {"kill_workers": True},
+    ]
 
 
 def test_what_json_does_not_know_is_saved_as_what_it_does(tmp_path: Path) -> None:

@@ -82,8 +82,53 @@ def test_the_fingerprint_of_a_baseline_is_of_what_it_imports(
         ("tpe(3)", "form name=value"),
         ("tpe(n_ei_candidates=__import__('os'))", "must be a number"),
         ("tpe(", "must be written"),
+        ("", "must be written"),
+        ("..:x", r"must be written .* got '\.\.:x'"),
+        (".a:X", "must be written"),
+        ("a.:X", "must be written"),
+        ("a..b:X", "must be written"),
+        (":x", "must be written"),
+        ("x:", "must be written"),
+        ("mod:Class(", "must be written"),
+        ("a=b=c", "must be written"),
+        ("optuna.samplers:TPESampler(group=True", "must be written"),
+        ("tpe(group=True, group=False)", "'group' is given 2 times"),
+        ("optuna.samplers:TPESampler(group=True, seed=1, group=True)", "'group' is given 2 times"),
+        ("tpe(1, group=True)", "form name=value"),
+        ("tpe(*[1])", "form name=value"),
+        ("tpe(**{'group': True})", "form name=value"),
+        ("tpe(group=True)(group=True)", "one list of name=value"),
+        ("tpe(gamma=f)", "'gamma' of .* must be a number.* got f"),
+        ("tpe(gamma=lambda n: 1)", "must be a number"),
+        ("tpe(gamma={1})", "must be a number"),
+        ("tpe(gamma=1e999)", "must be a number"),
+        ("tpe(gamma=" + "(" * 300 + ")" * 300 + ")", "must be Python"),
+        ("tpe(gamma='\0')", "must be Python"),
+        ("optuna.samplers:RandomSampller", "Did you mean 'RandomSampler'"),
+        ("optuna:create_study", "must be a subclass .* but is <function create_study"),
+        ("json:JSONDecoder", "must be a subclass .* but is <class 'json.decoder.JSONDecoder'>"),
+        ("os:path", "must be a subclass .* but is <module 'posixpath'"),
     ],
 )
 def test_a_sampler_that_cannot_be_is_refused_with_the_reason(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         samplers.make_spec(text)
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),
+        ("def broken(:", "SyntaxError: invalid syntax"),
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+        ("import os; os.no_such_name", "AttributeError: module 'os' has no attribute"),
+        ("raise SystemExit(3)", "SystemExit: 3"),
+    ],
+)
+def test_a_module_that_cannot_be_imported_is_refused_with_the_reason(
+    source: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "users_file.py").write_text(source, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ValueError, match=f"'users_file:X' cannot be imported: {reason}"):
+        samplers.make_spec("users_file:X")

@@ -1,0 +1,62 @@
+"""Files that are written whole or not at all, and folders that are tried before work is done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+import os
+from pathlib import Path
+import tempfile
+from uuid import uuid4
+
+
+def write_whole(path: Path, content: bytes | str) -> None:
+    """Replace a file at once, so that a full disk or a kill leaves the old one as it was.
+
+    Args:
+        path: The file. A link is followed. Its permissions are those of any new file, so that the
+            umask of a shared folder counts.
+        content: What it shall hold; text is encoded as UTF-8.
+
+    Raises:
+        OSError: If it cannot be written. Nothing is left beside the old file then.
+    """
+    file = Path(os.path.realpath(path))
+    part = file.with_name(f".{file.name}.{uuid4().hex}.tmp")
+    try:
+        with part.open("xb") as opened:
+            opened.write(content.encode() if isinstance(content, str) else content)
+            opened.flush()
+            os.fsync(opened.fileno())
+        os.replace(part, file)
+    except BaseException:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        raise
+
+
+def check_writable(directory: Path, names: Iterable[str] = ()) -> None:
+    """Try a folder before hours of work are spent on what it shall hold; make it if need be.
+
+    Args:
+        directory: The folder.
+        names: Files that will be written there.
+
+    Raises:
+        ValueError: If the folder cannot be made or written, or a name is that of a folder.
+    """
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=directory, suffix=".tmp") as probe:
+            probe.write(b"\0")  # A full disk still takes an empty file.
+    except OSError as error:
+        raise ValueError(
+            f"The folder {directory} must be one that can be written, but: {error}. Nothing was "
+            "run. Name another folder, or change its permissions."
+        ) from error
+    for name in names:
+        if (directory / name).is_dir():
+            raise ValueError(
+                f"{directory / name} must be a file that can be replaced, but is a folder. "
+                "Nothing was run. Move it away, or name another folder."
+            )
