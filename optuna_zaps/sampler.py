@@ -90,6 +90,13 @@ class ZAPSSampler(BaseSampler):
     study has constraints (``trial.set_constraint``, ``constraints_func``), it learns from
     configurations that violate them and avoids others that would.
 
+    Every finished trial teaches: one that failed, or was pruned before it reported a value, that
+    configurations like it give none, so that few others are tried. While other trials are running,
+    the spread of the model is the one that will remain once they have ended (GP-BUCB, Desautels et
+    al., 2014), which sends each worker elsewhere; its mean is that of finished trials alone. When
+    nothing else is left in a finite space, configurations of running trials are evaluated again,
+    since their workers may have died, unless the storage has a heartbeat.
+
     Example:
         >>> import optuna
         >>> import pandas as pd
