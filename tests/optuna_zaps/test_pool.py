@@ -438,6 +438,27 @@ def test_groups_search_the_branches_of_an_objective() -> None:
         assert trial.system_attrs.get("zaps:candidate", {}).keys() <= trial.params.keys()
 
 
+@pytest.mark.parametrize("first", ["a1", "b1"])
+def test_trials_in_flight_differ_in_every_group(first: str) -> None:
+    def both(trial: optuna.Trial) -> float:
+        total = trial.suggest_int("a1", 0, 9) + trial.suggest_int("a2", 0, 9)
+        if trial.number != 1:
+            total += trial.suggest_int("b1", 0, 9) + trial.suggest_int("b2", 0, 9)
+        return float(total)
+
+    zaps = ZAPSSampler(group=True, surrogate=Flat.for_layout, n_startup_trials=2, seed=0)
+    study = optuna.create_study(sampler=zaps)
+    study.optimize(both, n_trials=3)
+    running = [study.ask() for _ in range(8)]
+    for trial in running:  # with its first parameter each claims one of 100 in either group
+        trial.suggest_int(first, 0, 9)
+    for trial in running:
+        both(trial)
+    for group in ("a", "b"):
+        chosen = {(t.params[f"{group}1"], t.params[f"{group}2"]) for t in running}
+        assert len(chosen) == 8
+
+
 def test_a_grid_gives_numbers_their_places() -> None:
     grid = CandidateSet.grid({"n": [1, 10, 100]}, places={"n": [0.0, 0.5, 1.0]})
     assert grid.encoding.ravel().tolist() == [0.0, 0.5, 1.0]
