@@ -102,6 +102,13 @@ def test_a_missing_string_is_none() -> None:
     assert CandidateSet.from_frame(frame).params(1) == {"op": None}
 
 
+def test_a_missing_float_is_nan() -> None:
+    candidates = CandidateSet.from_frame(pd.DataFrame({"rate": [0.5, math.nan]}))
+    missing = candidates.params(1)["rate"]
+    assert isinstance(missing, float)
+    assert math.isnan(missing)
+
+
 def test_a_table_over_a_space_beyond_64_bits() -> None:
     frame = pd.DataFrame([[i * j for j in range(1, 61)] for i in (1, 2, 3)], columns=range(60))
     candidates = CandidateSet.from_frame(frame.rename(columns=str))
@@ -154,3 +161,8 @@ def test_parameters_that_offer_the_same_choices_share_kinds() -> None:
     )
     # x, y | y, x | x, z offered by no other | a number | 1, 2 offered by no other unordered one
     assert candidates.kinds == (0, 1, 1, 0, -1, -1, -1, -1, -1)
+
+
+def test_parameters_that_offer_different_choices_share_no_kind() -> None:
+    candidates = CandidateSet.grid({"a": "xy", "u": [1, 2, 3], "b": "yx", "v": [3, 1, 2]})
+    assert candidates.kinds == (0, 1, 2, 3, 4, 1, 0, 4, 2, 3)

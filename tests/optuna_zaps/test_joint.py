@@ -109,7 +109,8 @@ class Known:
     """A surrogate that predicts what it is told of each objective, and is sure of it.
 
     Args:
-        tables: Labels that a model is fitted on, and what it then predicts of all candidates.
+        tables: Labels that a model is fitted on, and what it then predicts of all candidates;
+            of other labels, those of constraints, it predicts that everything is feasible.
     """
 
     def __init__(self, *tables: tuple[list[float], list[float]]) -> None:
@@ -119,20 +120,26 @@ class Known:
         return copy.copy(self)
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> None:
-        self._means = self._tables[tuple(y.tolist())]
+        self._means = self._tables.get(tuple(y.tolist()))
 
     def predict(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return self._means, np.zeros(len(X))
+        means = np.ones(len(X)) if self._means is None else self._means
+        return means, np.zeros(len(X))
 
 
-def share_proposed(candidate: int, labels: list[list[float]], means: list[list[float]]) -> float:
+def share_proposed(
+    candidate: int,
+    labels: list[list[float]],
+    means: list[list[float]],
+    constraint: list[float] | None = None,
+) -> float:
     """How often a search of two objectives whose predictions are certain proposes a candidate."""
-    observed = Observations(
-        tuple(
-            History(np.arange(len(each)), np.array(each), np.arange(len(row)) < len(each))
-            for each, row in zip(labels, means, strict=True)
-        )
+    outcomes = [*labels, *([] if constraint is None else [constraint])]
+    histories = tuple(
+        History(np.arange(len(each)), np.array(each), np.arange(len(means[0])) < len(each))
+        for each in outcomes
     )
+    observed = Observations(histories[:2], histories[2:])
     search = ZAPSSearch(
         CandidateSet.grid({"n": range(len(means[0]))}),
         None,
@@ -157,6 +164,28 @@ def test_the_hypervolume_is_counted_from_beyond_the_worst_of_the_front(unit: flo
     means = [[0.0, 1.0, 0.0, 0.01, 2.0], [unit, 0.0, 0.0, 0.01 * unit, -0.05 * unit]]
     expected = 1 - math.atan(0.11 / 0.05) / (math.pi / 2)  # 0.27
     assert share_proposed(4, labels, means) == pytest.approx(expected, abs=0.06)
+
+
+def test_the_hypervolume_is_that_of_feasible_points() -> None:
+    """As above; (9, 9), which dominates the front, violates a constraint."""
+    labels = [[0.0, 1.0, 9.0], [1.0, 0.0, 9.0]]
+    means = [[0.0, 1.0, 9.0, 0.01, 2.0], [1.0, 0.0, 9.0, 0.01, -0.05]]
+    expected = 1 - math.atan(0.11 / 0.05) / (math.pi / 2)
+    share = share_proposed(4, labels, means, constraint=[1.0, 1.0, -1.0])
+    assert share == pytest.approx(expected, abs=0.06)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e4])
+def test_a_front_of_one_point_has_the_extent_of_all_labels(unit: float) -> None:
+    labels = [[0.0, 1.0, 0.5], [0.0, unit, 0.2 * unit]]
+    means = [[*labels[0], 1.5, 0.5], [*labels[1], 0.5 * unit, 1.5 * unit]]
+    assert share_proposed(3, labels, means) == pytest.approx(0.5, abs=0.08)
+
+
+def test_objectives_that_are_all_alike_have_an_extent_of_one() -> None:
+    labels = [[1.0, 1.0], [2.0, 2.0]]
+    means = [[*labels[0], 1.5, 1.0], [*labels[1], 2.0, 2.5]]
+    assert share_proposed(2, labels, means) == pytest.approx(0.5, abs=0.08)
 
 
 def test_every_direction_and_objective_is_served_by_turns() -> None:
@@ -263,6 +292,30 @@ def test_of_labels_of_a_constraint_the_sign_and_both_sides_stay() -> None:
     assert np.isfinite(balanced).all()
 
 
+def test_the_oldest_violations_say_what_is_typical() -> None:
+    # Those of 32 trials and more at the start, then ones at the border, where the search goes.
+    violated = [-2.0] * 40 + [-(2.0**-6)] * 60
+    balanced = _balanced(history([*violated, 2.0])).labels
+    np.testing.assert_allclose(balanced, [-1.0] * 40 + [-(2.0**-7)] * 60 + [1.0])
+
+
+def test_of_two_objectives_the_start_is_planned_and_the_rest_is_not() -> None:
+    sampler = ZAPSSampler(search_space=SPACE, n_startup_trials=8, seed=0)
+    study = optuna.create_study(directions=["maximize", "minimize"], sampler=sampler)
+    study.optimize(point, n_trials=12)
+    assert [t.user_attrs["zaps:phase"] == "model" for t in study.trials] == [False] * 8 + [
+        True
+    ] * 4
+
+
+def test_two_objectives_have_a_model_from_the_second_value_on() -> None:
+    sampler = ZAPSSampler(search_space=SPACE, n_startup_trials=0, seed=0)
+    study = optuna.create_study(directions=["maximize", "minimize"], sampler=sampler)
+    study.optimize(point, n_trials=4)
+    phases = [t.user_attrs["zaps:phase"] for t in study.trials]
+    assert phases == ["random", "random", "model", "model"]
+
+
 @uses_constraints_func
 @pytest.mark.parametrize("by_function", [True, False])
 def test_what_violates_a_constraint_is_avoided(by_function: bool) -> None:
@@ -291,19 +344,24 @@ def test_what_violates_a_constraint_is_avoided(by_function: bool) -> None:
 
 
 @uses_constraints_func
-def test_a_study_in_which_nothing_is_feasible_looks_for_the_least_violation() -> None:
+@pytest.mark.parametrize("together", [True, False], ids=["one constraint", "two"])
+def test_a_study_in_which_nothing_is_feasible_looks_for_the_least_violation(
+    together: bool,
+) -> None:
     def objective(trial: optuna.Trial) -> float:
         point(trial)
         return 0.0
 
-    sampler = ZAPSSampler(
-        search_space=SPACE,
-        seed=0,
-        constraints_func=lambda trial: (1.0 + trial.params["x"] + trial.params["y"],),
-    )
+    def violated(trial: optuna.trial.FrozenTrial) -> tuple[float, ...]:
+        x, y = trial.params["x"], trial.params["y"]
+        return (1.0 + x + y,) if together else (1.0 + x, 1.0 + y)
+
+    sampler = ZAPSSampler(search_space=SPACE, seed=0, constraints_func=violated)
     study = optuna.create_study(sampler=sampler)
     study.optimize(objective, n_trials=60)
     assert min(t.params["x"] + t.params["y"] for t in study.trials) == 0
+    # Of 2 in 900 within a step of the corner, and of both parameters.
+    assert np.mean([max(t.params.values()) <= 5 for t in study.trials[20:]]) > 0.3
 
 
 @uses_constraints_func

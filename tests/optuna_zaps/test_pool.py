@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from itertools import pairwise
 import math
 
 from flat import Flat
@@ -105,6 +106,7 @@ def test_half_of_a_pool_fills_the_space_and_half_is_near_the_best() -> None:
     cells, counts = np.unique(drawn[:256] > 0.5, axis=0, return_counts=True)
     assert len(cells) == 16
     assert counts.tolist() == [16] * 16
+    assert len(drawn) == 512  # none is the known one again
     unchanged = np.isclose(drawn[256:], 0.5)
     assert np.all(unchanged.sum(axis=1) < 4)
     assert unchanged.mean() > 0.3
@@ -126,6 +128,43 @@ def test_a_step_on_a_grid_leaves_the_value(
     assert max(abs(params["x"] - 0.5) for params in near) < 0.01
     beside = {n for n in (centre - 1, centre + 1) if 0 <= n <= 10}
     assert {params["n"] for params in near} == beside
+
+
+@pytest.mark.parametrize("centre", range(10))
+def test_a_step_of_a_choice_leads_to_any_other(centre: int) -> None:
+    settings = PoolSettings(n_global=2, n_local=512)
+    space = {"c": CategoricalDistribution(range(10)), "x": FloatDistribution(0, 1)}
+    drawn = Pool(space, settings).draw([{"c": centre, "x": 0.5}], [0], rng())
+    near = [drawn.params(i)["c"] for i in range(3, len(drawn))]
+    counts = [near.count(choice) for choice in range(10)]
+    assert counts[centre] == 0
+    # Of 512 each of nine has 57 +- 7.
+    assert min(counts[:centre] + counts[centre + 1 :]) > 30
+
+
+def test_the_known_configurations_take_turns() -> None:
+    settings = PoolSettings(n_global=2, n_local=256, min_step=1e-4, max_step=1e-3)
+    space: dict[str, BaseDistribution] = {name: FloatDistribution(0, 1) for name in "xy"}
+    seen = [{"x": x, "y": x} for x in (0.2, 0.4, 0.6, 0.8)]
+    drawn = Pool(space, settings).draw(seen, [2, 0, 3], rng())
+    near = [round(drawn.params(i)["x"], 1) for i in range(6, len(drawn))]
+    assert {x: near.count(x) for x in near} == {0.6: 86, 0.2: 85, 0.8: 85}
+
+
+def test_a_step_is_of_any_size_between_the_smallest_and_the_largest() -> None:
+    settings = PoolSettings(n_global=2, n_local=2048, min_step=1e-4, max_step=1e-1)
+    drawn = Pool({"x": FloatDistribution(0, 1)}, settings).draw([{"x": 0.5}], [0], rng())
+    steps = np.abs([drawn.params(i)["x"] - 0.5 for i in range(3, len(drawn))])
+    # A normal number times one whose logarithm is uniform over three tenfolds.
+    counts, _ = np.histogram(np.log10(steps), bins=[-4, -3, -2])
+    assert np.all(counts / len(steps) > 0.25)
+
+
+def test_points_over_the_space_are_those_of_the_seed() -> None:
+    pool = Pool({name: FloatDistribution(0, 1) for name in "xy"})
+    first, again, other = (pool.spread(np.random.default_rng(seed)).encoding for seed in (0, 0, 1))
+    np.testing.assert_array_equal(first, again)
+    assert not np.any(np.isclose(first, other).all(axis=1))
 
 
 def test_few_points_fill_a_space_where_nothing_tells_far_ones_apart() -> None:
@@ -245,6 +284,87 @@ def test_proxies_of_a_space_that_cannot_be_enumerated() -> None:
     assert study.best_value >= 60
 
 
+class PoolSpy(Flat):
+    """Remembers the features of each pool."""
+
+    pools: list[np.ndarray]
+
+    @classmethod
+    def for_layout(cls, layout: FeatureLayout, seed: int) -> PoolSpy:
+        return cls()
+
+    def predict(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        self.pools.append(X)
+        return super().predict(X)
+
+
+@pytest.mark.parametrize("with_proxies", [True, False], ids=["proxies", "none"])
+def test_each_trial_has_a_pool_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, with_proxies: bool
+) -> None:
+    calls: list[tuple[float, float]] = []
+
+    def proxies(params: dict[str, float]) -> dict[str, float]:
+        calls.append((params["x"], params["y"]))
+        return {"sum": params["x"] + params["y"]}
+
+    monkeypatch.setattr(PoolSpy, "pools", [], raising=False)
+    space = {name: FloatDistribution(0, 1) for name in "xy"}
+    zaps = ZAPSSampler(
+        proxies if with_proxies else None,
+        search_space=space,
+        n_startup_trials=4,
+        surrogate=PoolSpy.for_layout,
+        seed=0,
+    )
+    study = optuna.create_study(sampler=zaps)
+    study.optimize(
+        lambda trial: sum(trial.suggest_float(name, 0, 1) for name in space), n_trials=10
+    )
+    settings = PoolSettings()
+    pools = [
+        {tuple(row[-2:]): row[0] for row in pool.tolist()} for pool in PoolSpy.pools
+    ]  # the proxy's rank, where there is one, of each configuration
+    assert [len(pool) for pool in pools] == [len(pool) for pool in PoolSpy.pools]
+    assert len(pools) == 6
+    assert min(map(len, pools)) >= settings.n_global + settings.n_local
+    for n_seen, (before, after) in enumerate(pairwise(pools), 4):
+        again = before.keys() & after.keys()
+        # What was seen; and the points over the space where there are proxies, which may be
+        # expensive.
+        expected = settings.n_global if with_proxies else n_seen
+        assert len(again) == pytest.approx(expected, abs=10)
+        # Counted among those of the first pool, so that a configuration keeps its rank.
+        assert all(before[point] == after[point] for point in again)
+    if with_proxies:
+        assert len(calls) == len(set(calls)) <= settings.n_global + 6 * settings.n_local
+
+
+def test_the_start_of_a_continuous_study_fills_the_space() -> None:
+    """By a scrambled Sobol sequence, of which 2^k points lie in the 2^k intervals, one in each."""
+    space = {name: FloatDistribution(0, 1) for name in "xyz"}
+    study = optuna.create_study(
+        sampler=ZAPSSampler(search_space=space, n_startup_trials=16, seed=1)
+    )
+    study.optimize(
+        lambda trial: sum(trial.suggest_float(name, 0, 1) for name in space), n_trials=16
+    )
+    for name in space:
+        cells = sorted(int(16 * trial.params[name]) for trial in study.trials)
+        assert cells == list(range(16))
+
+
+def test_an_enqueued_value_at_the_start_of_a_continuous_study_is_completed() -> None:
+    space = {"x": FloatDistribution(0, 1), "y": FloatDistribution(0, 1)}
+    study = optuna.create_study(sampler=ZAPSSampler(search_space=space, seed=0))
+    study.enqueue_trial({"x": 0.25})
+    study.optimize(
+        lambda trial: trial.suggest_float("x", 0, 1) + trial.suggest_float("y", 0, 1), n_trials=3
+    )
+    assert study.trials[0].params["x"] == 0.25
+    assert [t.user_attrs["zaps:phase"] for t in study.trials] == ["coverage"] * 3
+
+
 @pytest.mark.parametrize(("direction", "sign"), [("maximize", 1), ("minimize", -1)])
 def test_of_many_trials_a_fit_over_a_pool_takes_the_best_half_and_a_sample(
     direction: str, sign: int
@@ -316,6 +436,27 @@ def test_groups_search_the_branches_of_an_objective() -> None:
     # What was claimed of the other branch and not suggested is taken back.
     for trial in study.trials:
         assert trial.system_attrs.get("zaps:candidate", {}).keys() <= trial.params.keys()
+
+
+@pytest.mark.parametrize("first", ["a1", "b1"])
+def test_trials_in_flight_differ_in_every_group(first: str) -> None:
+    def both(trial: optuna.Trial) -> float:
+        total = trial.suggest_int("a1", 0, 9) + trial.suggest_int("a2", 0, 9)
+        if trial.number != 1:
+            total += trial.suggest_int("b1", 0, 9) + trial.suggest_int("b2", 0, 9)
+        return float(total)
+
+    zaps = ZAPSSampler(group=True, surrogate=Flat.for_layout, n_startup_trials=2, seed=0)
+    study = optuna.create_study(sampler=zaps)
+    study.optimize(both, n_trials=3)
+    running = [study.ask() for _ in range(8)]
+    for trial in running:  # with its first parameter each claims one of 100 in either group
+        trial.suggest_int(first, 0, 9)
+    for trial in running:
+        both(trial)
+    for group in ("a", "b"):
+        chosen = {(t.params[f"{group}1"], t.params[f"{group}2"]) for t in running}
+        assert len(chosen) == 8
 
 
 def test_a_grid_gives_numbers_their_places() -> None:

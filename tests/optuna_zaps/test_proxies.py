@@ -36,6 +36,15 @@ def test_ranks_ignore_increasing_transforms_and_follow_permutations(
     np.testing.assert_array_equal(scaled_ranks(values[order]), ranks[order])
 
 
+def test_values_that_are_equal_in_the_reference_share_their_rank() -> None:
+    reference = ProxyTable(pd.DataFrame({"x": [1.0, 2.0, 2.0, 2.0, 3.0, 3.0]}))
+    table = ProxyTable(pd.DataFrame({"x": [3.0, 2.0, 1.0, 2.5]}), reference)
+    # Ranks from 0: 0, 1 2 3 and 4 5; 2.5 would come after the 2s. Of 6 the last has rank 5.
+    np.testing.assert_allclose(table.ranks[:, 0], [4.5 / 5, 2 / 5, 0, 4 / 5])
+    same = ProxyTable(reference.frame, reference)
+    np.testing.assert_allclose(same.ranks, reference.ranks)
+
+
 def test_useless_proxies_are_dropped_with_one_warning_that_names_them() -> None:
     frame = pd.DataFrame(
         {

@@ -4,21 +4,27 @@ from collections.abc import Callable
 import copy
 from pathlib import Path
 import pickle
+import threading
 from typing import Any
 import warnings
 
+from flat import Flat
 import numpy as np
 import optuna
+from optuna.distributions import BaseDistribution
 from optuna.distributions import CategoricalDistribution
 from optuna.distributions import FloatDistribution
 from optuna.distributions import IntDistribution
 from optuna.samplers import PartialFixedSampler
 from optuna.samplers import RandomSampler
+from optuna.trial import FrozenTrial
+from optuna.trial import TrialState
 import pandas as pd
 import pytest
 
 from optuna_zaps import ProxyFit
 from optuna_zaps import ZAPSSampler
+from optuna_zaps.surrogates import FeatureLayout
 
 
 OPS, ACTS = list("abcde"), list("wxyz")
@@ -302,6 +308,129 @@ def test_a_parameter_outside_the_space_is_sampled_independently_with_one_warning
     assert not caplog.records
 
 
+class Recording(RandomSampler):
+    """An independent sampler that remembers what it was called for."""
+
+    def __init__(self) -> None:
+        super().__init__(seed=0)
+        self.calls: list[tuple[str, int, Any]] = []
+
+    def before_trial(self, study: optuna.Study, trial: FrozenTrial) -> None:
+        self.calls.append(("before", trial.number, None))
+        super().before_trial(study, trial)
+
+    def after_trial(
+        self, study: optuna.Study, trial: FrozenTrial, state: TrialState, values: Any
+    ) -> None:
+        self.calls.append(("after", trial.number, (state, values)))
+        super().after_trial(study, trial, state, values)
+
+    def sample_relative(
+        self, study: optuna.Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        self.calls.append(("relative", trial.number, sorted(search_space)))
+        return super().sample_relative(study, trial, search_space)
+
+
+def test_the_independent_sampler_sees_every_trial_begin_and_end() -> None:
+    def fragile(trial: optuna.Trial) -> float:
+        result = objective(trial)
+        if trial.number == 1:
+            raise optuna.TrialPruned
+        if trial.number == 2:
+            raise RuntimeError
+        return result
+
+    recording = Recording()
+    study = optuna.create_study(sampler=sampler(independent_sampler=recording))
+    study.optimize(fragile, n_trials=3, catch=RuntimeError)
+    assert recording.calls == [
+        ("before", 0, None),
+        ("after", 0, (TrialState.COMPLETE, [study.trials[0].value])),
+        ("before", 1, None),
+        ("after", 1, (TrialState.PRUNED, None)),
+        ("before", 2, None),
+        ("after", 2, (TrialState.FAIL, None)),
+    ]
+
+
+def test_nothing_new_left_of_an_inferred_space_the_independent_sampler_has_the_whole_of_it() -> (
+    None
+):
+    recording = Recording()
+    study = optuna.create_study(
+        sampler=ZAPSSampler(independent_sampler=recording, seed=0, n_startup_trials=2)
+    )
+    study.optimize(lambda trial: trial.suggest_int("x", 1, 2) * trial.suggest_int("y", 1, 2), 6)
+    relative = [(number, names) for kind, number, names in recording.calls if kind == "relative"]
+    assert relative == [(4, ["x", "y"]), (5, ["x", "y"])]
+
+
+def test_the_seed_is_that_of_the_independent_sampler_too() -> None:
+    rates = []
+    for seed in (0, 0, 1):
+        study = optuna.create_study(sampler=sampler(seed=seed, warn_independent_sampling=False))
+        study.optimize(lambda trial: objective(trial) + trial.suggest_float("rate", 0, 1), 14)
+        rates.append([trial.params["rate"] for trial in study.trials])
+    assert rates[0] == rates[1] != rates[2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "n_planned"),
+    [
+        ({}, 14),
+        ({"proxies": None}, 10),
+        ({"surrogate": "xgboost"}, 20),
+        ({"surrogate": "xgboost", "proxies": None}, 20),
+        ({"budget": 10}, 10),
+        ({"budget": 48}, 12),
+        ({"budget": 48, "n_startup_trials": 5}, 5),
+        ({"n_startup_trials": 0}, 2),  # a model needs two values
+    ],
+    ids=str,
+)
+def test_the_start_is_as_long_as_documented(arguments: dict[str, Any], n_planned: int) -> None:
+    study = study_of(sampler(**{"n_startup_trials": None} | arguments), 21)
+    planned = [trial.user_attrs["zaps:phase"] != "model" for trial in study.trials]
+    assert planned == [True] * n_planned + [False] * (21 - n_planned)
+
+
+@pytest.mark.parametrize(
+    ("space", "sizes"),
+    [
+        # 20, and then whenever the values have grown by a tenth.
+        ({"n": list(range(40))}, [20, 22, 24, 26, 28]),
+        ({"n": IntDistribution(0, 39)}, list(range(20, 30))),
+        ({"n": FloatDistribution(0, 39)}, list(range(20, 30))),
+        ({f"p{i}": list(range(10)) for i in range(7)}, list(range(20, 30))),
+    ],
+    ids=["choices", "numbers", "continuous", "too many"],
+)
+def test_numbers_and_pools_are_fitted_at_every_value(
+    space: dict[str, Any], sizes: list[int]
+) -> None:
+    fitted: list[int] = []
+
+    class Spy(Flat):
+        @classmethod
+        def for_layout(cls, layout: FeatureLayout, seed: int) -> Spy:
+            return cls()
+
+        def fit(self, X: np.ndarray, y: np.ndarray) -> None:
+            fitted.append(len(y))
+
+    zaps = ZAPSSampler(search_space=space, surrogate=Spy.for_layout, n_startup_trials=20, seed=0)
+    study = optuna.create_study(sampler=zaps)
+    distributions = {
+        name: choices
+        if isinstance(choices, BaseDistribution)
+        else CategoricalDistribution(choices)
+        for name, choices in space.items()
+    }
+    study.optimize(lambda trial: sum(trial._suggest(*item) for item in distributions.items()), 30)
+    assert fitted == sizes
+
+
 def test_a_parameter_of_the_space_that_the_objective_lacks_is_told_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -310,6 +439,17 @@ def test_a_parameter_of_the_space_that_the_objective_lacks_is_told_once(
     study.optimize(lambda trial: trial.suggest_categorical("width", [1, 2, 3]), n_trials=4)
     (record,) = caplog.records
     assert "Trial#0 finished without suggesting ['lr']" in record.message
+
+
+def test_a_trial_that_ends_early_lacks_no_parameter(caplog: pytest.LogCaptureFixture) -> None:
+    def early(trial: optuna.Trial) -> float:
+        if trial.suggest_categorical("op", OPS) in "abcde" and trial.number % 2:
+            raise optuna.TrialPruned
+        raise RuntimeError
+
+    study = optuna.create_study(sampler=sampler())
+    study.optimize(early, n_trials=4, catch=RuntimeError)
+    assert not [r for r in caplog.records if "without suggesting" in r.message]
 
 
 def test_continuous_spaces_go_to_the_independent_sampler() -> None:
@@ -349,6 +489,29 @@ def test_values_that_are_not_finite(bad: float) -> None:
     assert np.all(np.isfinite(study.sampler.rank(study)["mean"]))
 
 
+@pytest.mark.parametrize(("direction", "sign"), [("maximize", 1), ("minimize", -1)])
+def test_infinite_values_count_as_the_best_or_the_worst_finite_one(
+    direction: str, sign: int
+) -> None:
+    rankings = []
+    # The best of the others is 13 and the worst 3.
+    for best, worst in ((float("inf"), -float("inf")), (13.0, 3.0)):
+        study = optuna.create_study(direction=direction, sampler=sampler(proxies=None))
+        for row in table()[list(SPACE)].to_dict("records")[::2]:
+            told = {"a": 3.0, "b": best, "d": worst, "e": 13.0}.get(row["op"], value(row))
+            study.add_trial(
+                optuna.trial.create_trial(
+                    params=row,
+                    distributions={n: CategoricalDistribution(c) for n, c in SPACE.items()},
+                    value=sign * told,
+                )
+            )
+        rankings.append(study.sampler.rank(study))
+    pd.testing.assert_frame_equal(*rankings)
+    means = sign * rankings[0].groupby("op")["mean"].mean()
+    assert means["b"] > means["c"] + 1 > means["d"] + 2
+
+
 def test_a_constant_objective() -> None:
     study = optuna.create_study(sampler=sampler())
     study.optimize(lambda trial: 0.0 * objective(trial), n_trials=30)
@@ -377,6 +540,38 @@ def test_past_exhaustion_ask_and_tell_repeats_and_says_so_once(
         study.tell(trial, objective(trial))
     assert len(set(configurations(study))) == 60
     assert sum("further trials repeat one" in record.message for record in caplog.records) == 1
+
+
+def test_past_exhaustion_configurations_are_repeated_in_turns() -> None:
+    study = study_of(sampler(proxies=None), 60)
+    repeated = []
+    for _ in range(30):
+        trial = study.ask()
+        study.tell(trial, objective(trial))
+        repeated.append(tuple(trial.params.values()))
+    assert len(set(repeated)) > 15  # of 60 by chance 24
+
+
+def test_the_study_stops_with_the_last_trial_though_it_has_a_low_number() -> None:
+    """Its thread must not begin another while the other thread evaluates what is left."""
+    others_began, first_ended = threading.Event(), threading.Event()
+
+    def timed(trial: optuna.Trial) -> float:
+        n = trial.suggest_categorical("n", [0, 1, 2])
+        if trial.number == 0:
+            assert others_began.wait(30)
+        if trial.number == 2:
+            others_began.set()
+            assert first_ended.wait(30)
+        return float(n)
+
+    def ended(study: optuna.Study, trial: FrozenTrial) -> None:
+        if trial.number == 0:
+            threading.Timer(0.3, first_ended.set).start()
+
+    study = optuna.create_study(sampler=sampler(proxies=None, search_space={"n": [0, 1, 2]}))
+    study.optimize(timed, n_trials=20, n_jobs=2, callbacks=[ended])
+    assert sorted(trial.params["n"] for trial in study.trials) == [0, 1, 2]
 
 
 def test_past_exhaustion_of_an_inferred_space_the_independent_sampler_goes_on_and_is_named(

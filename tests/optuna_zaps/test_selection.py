@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import given
@@ -171,6 +172,92 @@ def test_reselection_prefers_what_agrees_with_the_labels() -> None:
     assert len(set(chosen.tolist())) == len(chosen) == 6
 
 
+class Resamples(np.random.Generator):
+    """Draws resamples that are given."""
+
+    def __init__(self, *resamples: list[int]) -> None:
+        super().__init__(np.random.PCG64(0))
+        self._resamples = list(resamples)
+
+    def integers(self, low: Any, **arguments: Any) -> Any:
+        return np.asarray(self._resamples.pop(0))
+
+
+# Ranks of six labels, and of columns that correlate with them by 1 - 6 sum(d^2) / 210.
+LABELS = np.arange(6.0)
+TWINS = np.asarray([0.0, 1, 2, 3, 5, 4])  # d^2 sums to 2: 0.94
+OPPOSITE = np.asarray([4.0, 5, 3, 2, 0, 1])  # d^2 sums to 66: -0.89
+WEAK = np.asarray([1.0, 3, 0, 5, 4, 2])  # d^2: 1 4 4 4 0 9 = 22: 0.37
+USELESS = np.asarray([3.0, 0, 4, 5, 1, 2])
+
+
+def test_reselection_is_in_order_of_votes_and_then_of_strength() -> None:
+    """Which may be negative; and both count before the order of the table."""
+    proxies = np.column_stack([USELESS, WEAK, OPPOSITE, TWINS])
+    by_strength = np.argsort(-np.abs(spearman(np.column_stack([proxies, LABELS]))[:-1, -1]))
+    assert by_strength.tolist() == [3, 2, 1, 0]
+    once = ReselectionSettings(n_resamples=1, min_size=4)
+    everything = list(range(6))
+    # Nothing is redundant to 1: all have a vote.
+    lenient = replace(once, redundancy=1.0)
+    chosen = reselect(proxies, LABELS, Resamples(everything), lenient)
+    assert chosen.tolist() == [3, 2, 1, 0]
+    # OPPOSITE is redundant to TWINS, and comes last.
+    assert abs(spearman(proxies)[2, 3]) > 0.75
+    assert np.abs(spearman(proxies)[:2, 2:]).max() < 0.7
+    strict = replace(once, redundancy=0.75)
+    chosen = reselect(proxies, LABELS, Resamples(everything), strict)
+    assert chosen.tolist() == [3, 1, 0, 2]
+
+
+def test_reselection_counts_the_votes_of_every_resample() -> None:
+    # In the first half of the rows the first proxy is the stronger (0.71 and 0.54), in the other
+    # half by far the second (0.09 and 1). Two of three resamples are of the first half.
+    first = [1, 0, 2, 5, 4, 3, 9, 6, 11, 7, 10, 8]
+    second = [2, 1, 0, 5, 4, 3, 6, 7, 8, 9, 10, 11]
+    upper, lower = list(range(6)) * 2, list(range(6, 12)) * 2
+    chosen = reselect(
+        np.column_stack([first, second]).astype(np.float64),
+        np.arange(12.0),
+        Resamples(upper, lower, upper),
+        ReselectionSettings(n_resamples=3, min_size=1, max_size=1),
+    )
+    assert chosen.tolist() == [0]
+
+
+def test_a_resample_ends_with_the_first_proxy_that_adds_more_redundancy_than_relevance() -> None:
+    # OPPOSITE, of relevance 0.89, overlaps with TWINS by more: nothing after it has a vote, and
+    # what has none comes in order of strength.
+    proxies = np.column_stack([WEAK, OPPOSITE, TWINS])
+    assert abs(spearman(proxies)[1, 2]) > 0.9
+    settings = ReselectionSettings(n_resamples=1, min_size=1, max_size=10, redundancy=0.9)
+    chosen = reselect(proxies, LABELS, Resamples(list(range(6))), settings)
+    assert chosen.tolist() == [2, 1, 0]
+    # Where more are admitted whatever they add, WEAK has a vote and OPPOSITE, redundant, none.
+    wider = replace(settings, min_size=2)
+    chosen = reselect(proxies, LABELS, Resamples(list(range(6))), wider)
+    assert chosen.tolist() == [2, 0, 1]
+
+
+def test_a_resample_votes_for_as_many_as_the_largest_size() -> None:
+    # Of relevance 0.76, 0.69, 0.60 and 0.55; the third overlaps with the first by 0.88, and the
+    # others overlap by 0.7 at most.
+    proxies = np.asarray(
+        [
+            [0.0, 2, 3, 1, 6, 5, 7, 4],
+            [4.0, 1, 0, 2, 5, 3, 6, 7],
+            [0.0, 1, 4, 3, 6, 5, 7, 2],
+            [1.0, 3, 0, 7, 4, 2, 6, 5],
+        ]
+    ).T
+    for max_size, order in ((2, [0, 1, 2, 3]), (3, [0, 1, 3, 2])):
+        settings = ReselectionSettings(
+            n_resamples=1, min_size=2, max_size=max_size, redundancy=0.85
+        )
+        chosen = reselect(proxies, np.arange(8.0), Resamples(list(range(8))), settings)
+        assert chosen.tolist() == order[:max_size]
+
+
 def test_reselection_of_few_proxies_returns_them_all() -> None:
     rng = np.random.default_rng(0)
     chosen = reselect(rng.normal(size=(30, 2)), rng.normal(size=30), rng)
@@ -191,6 +278,19 @@ def test_the_p_value_of_a_permutation_by_hand() -> None:
     rng = np.random.default_rng(0)
     p_value = permutation_p_value(ranks, np.asarray([3.0, 5, 8, 9]), rng, n_permutations=20_000)
     assert p_value == pytest.approx(1 / 12, abs=4 * np.sqrt(1 / 12 * 11 / 12 / 20_000))
+
+
+def test_the_p_value_is_of_ranks() -> None:
+    rng = np.random.default_rng(0)
+    proxies, labels = rng.random((20, 3)), rng.random(20)
+
+    def p_value(proxies: np.ndarray, labels: np.ndarray) -> float:
+        return permutation_p_value(proxies, labels, np.random.default_rng(1), n_permutations=99)
+
+    expected = p_value(proxies, labels)
+    assert 0.02 < expected < 1
+    assert p_value(proxies, np.exp(20 * labels)) == expected
+    assert p_value(np.exp(20 * proxies), labels) == expected
 
 
 def test_chance_passes_the_screening_as_often_as_its_level_says() -> None:
@@ -214,6 +314,15 @@ def test_one_honest_proxy_among_useless_ones_keeps_all(sign: int) -> None:
 def test_few_labels_prove_nothing() -> None:
     rng = np.random.default_rng(0)
     assert len(ScreeningSettings().select(rng.random((19, 3)), rng.random(19), rng)) == 3
+    assert len(ScreeningSettings().select(rng.random((20, 3)), rng.random(20), rng)) == 0
+
+
+def test_the_fewest_permutations_of_a_level_can_prove_something() -> None:
+    labels = np.arange(20.0)
+    # The least p-value is 1 / (1 + 19), the level itself.
+    settings = ScreeningSettings(level=0.05, n_permutations=19)
+    kept = settings.select(labels[:, np.newaxis], labels, np.random.default_rng(0))
+    assert kept.tolist() == [0]
 
 
 def test_settings_of_the_screening_are_checked() -> None:

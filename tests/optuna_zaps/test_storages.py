@@ -117,7 +117,7 @@ def test_configurations_of_dead_workers_are_evaluated_when_nothing_else_is_left(
     assert "Every configuration was evaluated;" not in caplog.text  # while three were not
 
 
-@pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
+@pytest.mark.filterwarnings("ignore")  # an experimental feature, and not in ask and tell
 def test_a_storage_with_a_heartbeat_needs_no_second_evaluation(tmp_path: Path) -> None:
     storage = RDBStorage(f"sqlite:///{tmp_path / 'study.db'}", heartbeat_interval=60)
     zaps = ZAPSSampler(search_space=NINE, seed=0)
