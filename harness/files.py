@@ -14,14 +14,15 @@ def write_whole(path: Path, content: bytes | str) -> None:
     """Replace a file at once, so that a full disk or a kill leaves the old one as it was.
 
     Args:
-        path: The file. A link is followed. Its permissions are those of any new file, so that the
-            umask of a shared folder counts.
+        path: The file. Its folders are made, and a link is followed. Its permissions are those of
+            any new file, so that the umask of a shared folder counts.
         content: What it shall hold; text is encoded as UTF-8.
 
     Raises:
         OSError: If it cannot be written. Nothing is left beside the old file then.
     """
     file = Path(os.path.realpath(path))
+    file.parent.mkdir(parents=True, exist_ok=True)
     part = file.with_name(f".{file.name}.{uuid4().hex}.tmp")
     try:
         with part.open("xb") as opened:
@@ -36,18 +37,19 @@ def write_whole(path: Path, content: bytes | str) -> None:
 
 
 def check_writable(directory: Path, names: Iterable[str] = ()) -> None:
-    """Try a folder before hours of work are spent on what it shall hold; make it if need be.
+    """Try a folder before hours of work are spent on what it shall hold; leaves it as it was.
 
     Args:
-        directory: The folder.
+        directory: The folder. One that is not there yet is tried where it will be made.
         names: Files that will be written there.
 
     Raises:
         ValueError: If the folder cannot be made or written, or a name is that of a folder.
     """
+    whole = directory.absolute()
+    there = next(path for path in (whole, *whole.parents) if os.path.lexists(path))
     try:
-        directory.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=directory, suffix=".tmp") as probe:
+        with tempfile.NamedTemporaryFile(dir=there, suffix=".tmp") as probe:
             probe.write(b"\0")  # A full disk still takes an empty file.
     except OSError as error:
         raise ValueError(

@@ -52,7 +52,7 @@ def _is_zombie(process: int) -> bool:
         state = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return False
-    return state.rpartition(")")[2].split()[0] == "Z"
+    return state.rpartition(")")[2].strip().startswith("Z")
 
 
 @contextmanager

@@ -40,7 +40,6 @@ class Store:
         """Write a result so that its file is whole or not there, whatever happens meanwhile."""
         fields = {**asdict(result), "cell": result.cell.content}
         content = gzip.compress(json.dumps(fields, default=_plain).encode(), mtime=0)
-        self._cells.mkdir(parents=True, exist_ok=True)
         write_whole(self.path(result.cell), content)
 
     def check_writable(self, names: Iterable[str] = ()) -> None:

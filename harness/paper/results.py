@@ -90,7 +90,6 @@ def write(
             f"The committed results must have at most {MAX_BYTES:,} bytes, but have {size:,}. "
             f"Keep the evaluated rows of fewer than {raw_seeds} seeds."
         )
-    directory.mkdir(parents=True, exist_ok=True)
     for name, content in contents.items():
         write_whole(directory / name, content)
     return size

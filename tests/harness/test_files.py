@@ -73,6 +73,11 @@ def test_new_files_have_the_permissions_of_the_umask(tmp_path: Path, umask: int)
     assert stat.S_IMODE((tmp_path / "page.html").stat().st_mode) == 0o666 & ~umask
 
 
+def test_folders_are_made(tmp_path: Path) -> None:
+    write_whole(tmp_path / "a" / "b" / "page.html", "text")
+    assert (tmp_path / "a" / "b" / "page.html").read_text(encoding="utf-8") == "text"
+
+
 def test_a_link_stays_a_link(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     target = tmp_path / "elsewhere" / "page.html"
@@ -160,6 +165,16 @@ def test_a_folder_that_takes_no_file(
         check_writable(tmp_path)
 
 
-def test_a_folder_that_can_be_written_is_made_and_left_empty(tmp_path: Path) -> None:
-    check_writable(tmp_path / "a" / "b", ["page.html"])
-    assert os.listdir(tmp_path / "a" / "b") == []
+def test_a_folder_that_can_be_written_is_left_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in (tmp_path, tmp_path / "a" / "b", Path("a"), Path()):
+        check_writable(folder, ["page.html"])
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_link_to_nowhere_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(ValueError, match="must be one that can be written"):
+        check_writable(tmp_path / "link")
