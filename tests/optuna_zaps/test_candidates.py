@@ -61,6 +61,13 @@ def test_floats_on_a_grid_are_found_however_they_were_rounded() -> None:
     assert grid.index({"lr": 0.1 + 0.2}) == 2
 
 
+def test_a_list_is_the_tuple_that_a_storage_made_it_of() -> None:
+    grid = CandidateSet.grid({"kernel": [(3, 3), (5, (7, None))]})
+    assert grid.index({"kernel": [5, [7, None]]}) == 1
+    assert grid.index({"kernel": (3, 3)}) == grid.index({"kernel": [3, 3]}) == 0
+    assert grid.index({"kernel": [3, 5]}) is None
+
+
 def test_matching() -> None:
     grid = CandidateSet.grid({"a": ["x", "y"], "b": [1, 2]})
     assert grid.matching({"b": 2}).tolist() == [False, True, False, True]

@@ -354,6 +354,17 @@ def test_the_start_of_a_continuous_study_fills_the_space() -> None:
         assert cells == list(range(16))
 
 
+def test_the_seed_decides_where_a_continuous_study_starts() -> None:
+    started = []
+    for seed in (0, 0, 1):
+        zaps = ZAPSSampler(search_space={"x": FloatDistribution(0, 1)}, seed=seed)
+        study = optuna.create_study(sampler=zaps)
+        study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=5)
+        started.append([trial.params["x"] for trial in study.trials])
+    assert started[0] == started[1]
+    assert not set(started[0]) & set(started[2])
+
+
 def test_an_enqueued_value_at_the_start_of_a_continuous_study_is_completed() -> None:
     space = {"x": FloatDistribution(0, 1), "y": FloatDistribution(0, 1)}
     study = optuna.create_study(sampler=ZAPSSampler(search_space=space, seed=0))

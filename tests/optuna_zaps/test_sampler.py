@@ -175,6 +175,21 @@ def test_rank_works_from_the_history_in_a_sampler_that_did_not_run_it() -> None:
     assert len(inferred.rank(study, 100)) == 60
 
 
+def test_what_cannot_be_ranked_is_said() -> None:
+    study = study_of(sampler(), 2)
+    assert len(study.sampler.rank(study, n=1)) == 1
+    with pytest.raises(ValueError, match="n must be at least 1, but got 0"):
+        study.sampler.rank(study, n=0)
+    with pytest.raises(ValueError, match=r"at least 2 configurations.*got 1"):
+        sampler().rank(study_of(sampler(), 1))
+    with pytest.raises(ValueError, match="no parameter in common"):
+        ZAPSSampler().rank(optuna.create_study())
+    several = optuna.create_study(directions=["maximize"] * 2, sampler=sampler())
+    several.optimize(lambda trial: (objective(trial), 1.0), n_trials=3)
+    with pytest.raises(ValueError, match="several objectives has no single ranking"):
+        several.sampler.rank(several)
+
+
 def test_a_proxy_function_is_called_once_for_each_configuration_ranked_or_not() -> None:
     calls: list[dict[str, Any]] = []
 
@@ -314,6 +329,10 @@ class Recording(RandomSampler):
     def __init__(self) -> None:
         super().__init__(seed=0)
         self.calls: list[tuple[str, int, Any]] = []
+
+    def reseed_rng(self) -> None:
+        self.calls.append(("reseed", -1, None))
+        super().reseed_rng()
 
     def before_trial(self, study: optuna.Study, trial: FrozenTrial) -> None:
         self.calls.append(("before", trial.number, None))
@@ -542,6 +561,19 @@ def test_past_exhaustion_ask_and_tell_repeats_and_says_so_once(
     assert sum("further trials repeat one" in record.message for record in caplog.records) == 1
 
 
+def test_of_each_study_that_is_exhausted_it_is_said_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    zaps, storage = sampler(proxies=None), optuna.storages.InMemoryStorage()
+    for _ in range(2):
+        caplog.clear()
+        study = optuna.create_study(sampler=zaps, storage=storage)
+        for _ in range(62):
+            trial = study.ask()
+            study.tell(trial, objective(trial))
+        assert len(caplog.records) == 1
+
+
 def test_past_exhaustion_configurations_are_repeated_in_turns() -> None:
     study = study_of(sampler(proxies=None), 60)
     repeated = []
@@ -698,8 +730,10 @@ def test_the_seed_decides() -> None:
 
 
 def test_reseeding_changes_the_independent_sampler_only() -> None:
-    zaps = sampler()
+    recording = Recording()
+    zaps = sampler(independent_sampler=recording)
     zaps.reseed_rng()
+    assert recording.calls == [("reseed", -1, None)]
     assert configurations(study_of(zaps, 25)) == configurations(study_of(sampler(), 25))
 
 

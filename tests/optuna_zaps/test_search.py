@@ -247,6 +247,8 @@ def test_the_paper_fits_twice_and_a_study_beyond_its_budget_goes_on_in_batches()
     assert (
         max(BudgetSchedule(300).training_sizes(299)) == 187
     )  # the evaluation that the floor leaves
+    # n0 + 2 b = 75 + 2 * 112: the model of a trial beyond the budget.
+    assert max(BudgetSchedule(300).training_sizes(300)) == 299
     assert max(BudgetSchedule(200).training_sizes(275)) == 275
 
 
