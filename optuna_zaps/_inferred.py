@@ -14,6 +14,7 @@ from optuna.trial import TrialState
 
 from optuna_zaps._process import FinishedPrefix
 from optuna_zaps._process import PerStudy
+from optuna_zaps._space import same
 
 
 Space: TypeAlias = dict[str, BaseDistribution]
@@ -78,12 +79,12 @@ class _Partition:
 def _intersection(space: Space | None, distributions: Mapping[str, BaseDistribution]) -> Space:
     if space is None:
         return dict(distributions)
-    if all(distributions.get(name) == distribution for name, distribution in space.items()):
+    if all(same(distributions.get(name), distribution) for name, distribution in space.items()):
         return space
     return {
         name: distribution
         for name, distribution in space.items()
-        if distributions.get(name) == distribution
+        if same(distributions.get(name), distribution)
     }
 
 

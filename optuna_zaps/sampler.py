@@ -608,7 +608,7 @@ class ZAPSSampler(BaseSampler):
         if known is not None and known[0] == space:
             return known[1]
         arena: Arena
-        if _space.is_enumerable(space):
+        if _space.is_enumerable(space, with_proxies=self._function is not None):
             candidates = _space.grid(space)
             proxies = None
             if self._function is not None:
