@@ -25,6 +25,7 @@ from optuna.trial import TrialState
 from optuna_zaps._process import FinishedPrefix
 from optuna_zaps._process import PerStudy
 from optuna_zaps._process import all_trials
+from optuna_zaps._space import same
 
 
 Space: TypeAlias = dict[str, BaseDistribution]
@@ -117,7 +118,9 @@ class _Partition:
     def united(self, name: str, distribution: BaseDistribution) -> BaseDistribution:
         known = self.unions.get(name, self._latest.get(name, distribution))
         return (
-            distribution if known == distribution else _union(known, distribution) or distribution
+            distribution
+            if same(known, distribution)
+            else _union(known, distribution) or distribution
         )
 
     def _space(self, names: Iterable[str]) -> Space:
@@ -136,7 +139,7 @@ class _Partition:
 
     def _take(self, name: str, distribution: BaseDistribution) -> None:
         latest = self._latest.get(name)
-        if latest == distribution or name in self._incompatible:
+        if same(latest, distribution) or name in self._incompatible:
             return
         if latest is not None:
             union = _union(self.unions.get(name, latest), distribution)

@@ -4,7 +4,9 @@ Notations:
     codes: int array of shape (n_candidates, n_parameters); ``codes[i, j]`` is the position of
         candidate ``i``'s value among the choices of parameter ``j``.
     encoding: float32 array of shape (n_candidates, n_features), the structure e(a) of
-        Section 3.4: one-hot for unordered parameters, the place in [0, 1] for numbers.
+        Section 3.4: one-hot for unordered parameters, the place in [0, 1] for numbers. A parameter
+        of too many choices for that has a column for each that was tried, in a pool, or is
+        encoded by the digits of their positions.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from functools import cached_property
 import hashlib
 import math
 from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +30,13 @@ from scipy.sparse import csr_array
 
 MAX_CANDIDATES = 2**18
 """Largest space that is enumerated, in configurations (an 8 MiB table of 32-byte rows)."""
+
+MAX_CELLS = 2**24
+"""Largest encoding of a candidate set, in numbers (64 MiB): room for 64 columns of the most
+candidates that are enumerated."""
+
+MAX_POOL_COLUMNS = MAX_CELLS // 2**12
+"""Most columns of the encoding of a pool, whatever the number of candidates in it."""
 
 
 _LONG = 64
@@ -75,6 +85,27 @@ class Choices(tuple[Any, ...]):
         return self.missing if position is None and is_missing(value) else position
 
 
+class _Feature(NamedTuple):
+    """Columns of an encoding: a number, or what tells choices without order apart.
+
+    Attributes:
+        parameter: Number of the parameter.
+        width: Number of columns.
+        places: Of a number, the place in [0, 1] of each choice.
+        columns: Of too many choices, the column of each, counted from the first of these.
+    """
+
+    parameter: int
+    width: int
+    places: npt.NDArray[np.float64] | None
+    columns: npt.NDArray[np.intp] | None = None
+
+    @property
+    def is_one_hot(self) -> bool:
+        """Whether each choice has a column of its own."""
+        return self.places is None and self.columns is None
+
+
 class CandidateSet:
     """Configurations by index, and the way back from parameters to the index.
 
@@ -89,6 +120,10 @@ class CandidateSet:
             are encoded one-hot.
         drop_repeated:
             Whether a configuration that equals an earlier one is left out, rather than an error.
+        n_seen:
+            Of a pool, how many candidates, the first, have been tried. The encoding of a pool has
+            no more than :data:`MAX_POOL_COLUMNS`, whatever its size; by default the candidates
+            are no pool, and there are as many columns as :data:`MAX_CELLS` allows.
 
     Raises:
         ValueError: If two candidates are the same configuration, or there is none.
@@ -101,6 +136,7 @@ class CandidateSet:
         *,
         places: Mapping[str, npt.ArrayLike] | None = None,
         drop_repeated: bool = False,
+        n_seen: int | None = None,
     ) -> None:
         self.choices = {
             name: values if isinstance(values, Choices) else Choices(values)
@@ -115,6 +151,7 @@ class CandidateSet:
         assert self.codes.shape[1] == len(self.choices)
         if len(self.codes) == 0:
             raise ValueError("There must be at least one candidate, but got none.")
+        self._n_seen = n_seen
         self._weights = _weights([len(values) for values in self.choices.values()])
         self._names = _names(self.codes, self._weights)
         if drop_repeated:
@@ -219,49 +256,75 @@ class CandidateSet:
         )
 
     @cached_property
+    def _features(self) -> tuple[_Feature, ...]:
+        """What the encoding consists of."""
+        is_pool = self._n_seen is not None
+        n_columns = MAX_POOL_COLUMNS if is_pool else MAX_CELLS // len(self)
+        sizes = [len(values) for name, values in self.choices.items() if name not in self.places]
+        share = _fair_share(sizes, n_columns - len(self.places))
+        features: list[_Feature] = []
+        for parameter, (name, values) in enumerate(self.choices.items()):
+            if name in self.places:
+                features.append(_Feature(parameter, 1, self.places[name]))
+            elif len(values) <= share:
+                features.append(_Feature(parameter, len(values), None))
+            elif is_pool:
+                seen = self.codes[: self._n_seen, parameter]
+                columns = _columns_of_seen(seen, len(values), share)
+                features.append(_Feature(parameter, share, None, columns))
+            else:
+                # A choice that hardly occurs twice has nothing to tell of another candidate.
+                share_of_digits = share if 2 * len(values) <= len(self) else 1
+                features += [
+                    _Feature(parameter, width, None, columns)
+                    for width, columns in _digits(len(values), share_of_digits)
+                ]
+        return tuple(features)
+
+    @cached_property
     def encoding(self) -> npt.NDArray[np.float32]:
         """Array of shape (n_candidates, n_features); see the module's notations."""
         # Columns next to each other in memory, since a fit selects columns.
         encoding = np.zeros((len(self), sum(self.widths)), dtype=np.float32, order="F")
         rows, start = np.arange(len(self)), 0
-        for column, (name, width) in enumerate(zip(self.choices, self.widths, strict=True)):
-            code = self.codes[:, column]
-            if name in self.places:
-                encoding[:, start] = self.places[name][code]
+        for feature in self._features:
+            code = self.codes[:, feature.parameter]
+            if feature.places is not None:
+                encoding[:, start] = feature.places[code]
             else:
-                encoding[rows, start + code] = 1.0
-            start += width
+                column = code if feature.columns is None else feature.columns[code]
+                encoding[rows, start + column] = 1.0
+            start += feature.width
         return encoding
 
     @property
     def widths(self) -> tuple[int, ...]:
-        """Number of columns of the encoding that each parameter has."""
-        return tuple(
-            1 if name in self.places else len(values) for name, values in self.choices.items()
-        )
+        """Number of columns of each parameter, or of each digit of one."""
+        return tuple(feature.width for feature in self._features)
 
     @property
     def numeric(self) -> tuple[bool, ...]:
-        """Whether each parameter is encoded as a number."""
-        return tuple(name in self.places for name in self.choices)
+        """Whether each of these is a number."""
+        return tuple(feature.places is not None for feature in self._features)
 
     @property
     def kinds(self) -> tuple[int, ...]:
         """For each column of the encoding the number of its choice.
 
         Parameters that offer the same choices, in any order, share numbers, as the edges of a
-        cell share operations. -1 where no other parameter offers the same, and for numbers.
+        cell share operations. -1 where no other parameter offers the same, for numbers, and where
+        a column is no choice.
         """
+        all_choices = list(self.choices.values())
         # Numbers are left out first: drawn from a range, they are thousands of choices.
-        unordered = {n: choices for n, choices in self.choices.items() if n not in self.places}
-        n_offering = Counter(choices.offer for choices in unordered.values())
+        one_hot = [all_choices[f.parameter] for f in self._features if f.is_one_hot]
+        n_offering = Counter(choices.offer for choices in one_hot)
         numbers: dict[frozenset[Hashable], dict[Hashable, int]] = {}
         kinds: list[int] = []
-        for name, choices in self.choices.items():
-            if name not in unordered:
-                kinds.append(-1)
-            elif n_offering[choices.offer] == 1:
-                kinds += [-1] * len(choices)
+        for feature in self._features:
+            choices = all_choices[feature.parameter]
+            if not feature.is_one_hot or n_offering[choices.offer] == 1:
+                kinds += [-1] * feature.width
             else:
                 if choices.offer not in numbers:
                     start = sum(map(len, numbers.values()))
@@ -358,15 +421,17 @@ def choice_key(value: Any) -> Any:
     """
     if type(value) in (int, bool) or (type(value) is str and len(value) <= _LONG):
         return value  # most are, and are asked for often
-    if isinstance(value, float) and math.isnan(value):
+    if isinstance(value, float | np.floating) and math.isnan(value):
         return _NaN
     if isinstance(value, Mapping) and value.keys() == {_DIGEST}:
         return (_DIGEST, value[_DIGEST])
     key: Any = value
     if isinstance(value, list | tuple):
         key = tuple(choice_key(item) for item in value)
-    elif not isinstance(value, Hashable):
-        key = repr(value)
+    try:
+        hash(key)
+    except TypeError:
+        key = repr(key)
     if isinstance(key, str | tuple) and len(text := repr(key)) > _LONG + 2:
         return (_DIGEST, hashlib.sha256(text.encode()).hexdigest())
     return key
@@ -384,6 +449,48 @@ def is_missing(value: Any) -> bool:
     """Whether pandas takes a value for a missing one."""
     missing = pd.isna(value)
     return isinstance(missing, bool) and missing  # of a list it says so for each item
+
+
+def _fair_share(sizes: Sequence[int], total: int) -> int:
+    """Most columns that a parameter may have, so that all have the total at most."""
+    left = total
+    for n_smaller, size in enumerate(sorted(sizes)):
+        share = left // (len(sizes) - n_smaller)
+        if size > share:
+            return max(share, 1)
+        left -= size
+    return max(sizes, default=1)
+
+
+def _columns_of_seen(
+    seen: npt.NDArray[np.intp], n_choices: int, width: int
+) -> npt.NDArray[np.intp]:
+    """Column of each choice where those that were seen have one each, and the others the last.
+
+    As good as a column for each: a choice that no label has is like any other such choice. Once
+    more were seen than there are columns, some share.
+    """
+    columns = np.full(n_choices, width - 1)
+    distinct, first = np.unique(seen, return_index=True)
+    in_order = distinct[np.argsort(first)]
+    columns[in_order] = np.arange(len(in_order)) % max(width - 1, 1)
+    return columns
+
+
+def _digits(n_choices: int, share: int) -> list[tuple[int, npt.NDArray[np.intp]]]:
+    """Widths of the fewest digits of a position that fit, and each position's digits.
+
+    Choices that differ then share some digits, but not all. Where even binary digits do not fit,
+    choices next to each other share a column.
+    """
+    n_digits, base = 1, n_choices
+    while n_digits * base > share and base > 2:
+        n_digits += 1
+        base = math.ceil(n_choices ** (1 / n_digits))
+    positions = np.arange(n_choices)
+    if n_digits * base > share:
+        return [(share, positions * share // n_choices)]
+    return [(base, positions // base**power % base) for power in reversed(range(n_digits))]
 
 
 def _weights(sizes: Sequence[int]) -> npt.NDArray[np.uint64]:

@@ -19,6 +19,10 @@ from sklearn.exceptions import ConvergenceWarning
 from optuna_zaps._threads import one_thread
 
 
+_CHUNK = 2**14
+"""Candidates that are compared at a time, which bounds memory."""
+
+
 @dataclass(frozen=True)
 class InitializationSettings:
     """Settings of the initialisation; the defaults are the paper's (Section 4.3).
@@ -100,8 +104,10 @@ def maximin_plan(
     for i in range(n_points):
         farthest = np.flatnonzero(distance >= distance.max() - 1e-6)
         chosen[i] = farthest[priority[farthest].argmin()]
-        apart = np.square(encoding - encoding[chosen[i]]).sum(axis=1)
-        distance = np.minimum(distance, apart)
+        for start in range(0, len(encoding), _CHUNK):
+            chunk = slice(start, start + _CHUNK)
+            apart = np.square(encoding[chunk] - encoding[chosen[i]]).sum(axis=1)
+            distance[chunk] = np.minimum(distance[chunk], apart)
         distance[chosen[: i + 1]] = -1.0
     return Plan(chosen, ("coverage",) * n_points)
 

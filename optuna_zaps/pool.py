@@ -98,7 +98,8 @@ class Pool:
     def spread(self, rng: np.random.Generator) -> CandidateSet:
         """Points over the whole space alone, in the order of the sequence."""
         drawn = self._sobol(rng, self.settings.n_global)
-        return self._candidates([axis.values(drawn[:, i]) for i, axis in enumerate(self._axes)])
+        values = [axis.values(drawn[:, i]) for i, axis in enumerate(self._axes)]
+        return self._candidates(values, 0)
 
     def draw(
         self,
@@ -136,7 +137,7 @@ class Pool:
             else:
                 new = axis.values(drawn[:, column])
             values.append(np.concatenate([known[column], new]))
-        return self._candidates(values)
+        return self._candidates(values, len(seen))
 
     def _sobol(self, rng: np.random.Generator, n_points: int) -> FloatArray:
         sequence = qmc.Sobol(len(self._axes), scramble=True, seed=rng)
@@ -160,14 +161,14 @@ class Pool:
             points[:, column] = np.where(changed[:, column], moved, points[:, column])
         return points
 
-    def _candidates(self, values: Sequence[_Values]) -> CandidateSet:
+    def _candidates(self, values: Sequence[_Values], n_seen: int) -> CandidateSet:
         choices, places = {}, {}
         codes = np.empty((len(values[0]), len(self._axes)), dtype=np.intp)
         for column, (name, axis) in enumerate(zip(self.space, self._axes, strict=True)):
             choices[name], codes[:, column], place = axis.coded(values[column])
             if place is not None:
                 places[name] = place
-        return CandidateSet(choices, codes, places=places, drop_repeated=True)
+        return CandidateSet(choices, codes, places=places, drop_repeated=True, n_seen=n_seen)
 
 
 class _Coded(NamedTuple):

@@ -561,7 +561,9 @@ class ZAPSSampler(BaseSampler):
                     break
             else:
                 return None
-            if expected.params is None or expected.space[param_name] != distribution:
+            if expected.params is None or not _space.same(
+                expected.space[param_name], distribution
+            ):
                 expected.space[param_name] = distribution
                 fixed = {**fixed_from_outside(study, self), **trial.params}
                 asked = {name: d for name, d in expected.space.items() if name not in fixed}
@@ -849,7 +851,7 @@ class ZAPSSampler(BaseSampler):
     def _arena_within(self, study: Study, space: dict[str, BaseDistribution]) -> Arena:
         """Arena of an inferred space that also learns from trials with other ranges."""
         united = self._inferred.united(study, space)
-        ranges = {name: d for name, d in space.items() if d != united[name]}
+        ranges = {name: d for name, d in space.items() if not _space.same(d, united[name])}
         return self._arena_of(united, ranges)
 
     def _arena_of(
@@ -870,7 +872,7 @@ class ZAPSSampler(BaseSampler):
             )
         key = frozenset(space), bool(ranges)
         known, arena = self._arenas.get(key, (None, None))
-        if arena is None or known != space:
+        if arena is None or known is None or not _space.same_space(known, space):
             arena = self._make_arena(space, enumerated=not ranges)
             self._arenas[key] = dict(space), arena
         if ranges:
@@ -879,7 +881,7 @@ class ZAPSSampler(BaseSampler):
         return arena
 
     def _make_arena(self, space: dict[str, BaseDistribution], *, enumerated: bool) -> Arena:
-        if enumerated and _space.is_enumerable(space):
+        if enumerated and _space.is_enumerable(space, with_proxies=self._function is not None):
             candidates = _space.grid(space)
             proxies = None
             if self._function is not None:

@@ -25,7 +25,8 @@ class FeatureLayout:
 
     Attributes:
         n_proxies: Number of leading columns that are proxy ranks in [0, 1].
-        widths: Number of columns that encode each parameter; they come last.
+        widths: Number of columns that encode each parameter, or each digit of one that has too
+            many choices; they come last.
         numeric: Whether each parameter is a number on one column, scaled to [0, 1], and not
             one-hot.
         has_neighbourhood: Whether ``n_proxies`` columns between the two hold the mean proxy ranks
