@@ -406,7 +406,7 @@ def claimable(params: Mapping[str, Any]) -> dict[str, Any] | None:
         database. Then two workers hardly choose the same.
     """
     claim = {name: digested(value) for name, value in params.items()}
-    return claim if len(json.dumps(claim)) <= _LONGEST_CLAIM else None
+    return claim if len(json.dumps(claim, default=repr)) <= _LONGEST_CLAIM else None
 
 
 def claim_in(system_attrs: Mapping[str, Any]) -> Mapping[str, Any]:
