@@ -287,6 +287,7 @@ class ZAPSSampler(BaseSampler):
         # System attributes of each trial as it begins, which some callers hand over as a view
         # that reads the storage anew.
         self._begun: PerStudy[dict[int, Mapping[str, Any]]] = PerStudy(dict)
+        # One number: candidates free after the latest choice, less what others may have taken.
         self._n_free: PerStudy[list[int]] = PerStudy(list)
         self._served: PerStudy[dict[int, dict[str, Any] | None]] = PerStudy(dict)
         self._inferred = InferredSpaces(self._trials.of)
@@ -510,8 +511,10 @@ class ZAPSSampler(BaseSampler):
         trials evaluate their configurations again before the study stops.
         """
         n_free = self._n_free[study]
-        if n_free and n_free[0] > 0:
-            return
+        if n_free:
+            n_free[0] -= 1  # a trial whose parameters were all enqueued has taken one unasked
+            if n_free[0] > 0:
+                return
         matching = candidates.matching(fixed_from_outside(study, self))
         with self._lock:
             self._trials.refresh(study)

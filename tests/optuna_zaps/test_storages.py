@@ -117,6 +117,19 @@ def test_configurations_of_dead_workers_are_evaluated_when_nothing_else_is_left(
     assert "Every configuration was evaluated;" not in caplog.text  # while three were not
 
 
+def test_a_study_stops_when_enqueued_trials_evaluate_the_rest() -> None:
+    study = optuna.create_study(sampler=ZAPSSampler(search_space={"x": [0, 1, 2, 3]}, seed=0))
+
+    def one(trial: optuna.Trial) -> float:
+        return float(trial.suggest_categorical("x", [0, 1, 2, 3]))
+
+    study.optimize(one, n_trials=1)
+    for x in {0, 1, 2, 3} - {study.trials[0].params["x"]}:
+        study.enqueue_trial({"x": x})
+    study.optimize(one, n_trials=10)
+    assert len(study.trials) == 4
+
+
 @pytest.mark.filterwarnings("ignore")  # an experimental feature, and not in ask and tell
 def test_a_storage_with_a_heartbeat_needs_no_second_evaluation(tmp_path: Path) -> None:
     storage = RDBStorage(f"sqlite:///{tmp_path / 'study.db'}", heartbeat_interval=60)
