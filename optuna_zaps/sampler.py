@@ -934,7 +934,8 @@ class ZAPSSampler(BaseSampler):
 
     def _refuse_proxy_as_parameter(self, param_name: str) -> None:
         proxies = self._known_search("proxies_").proxies
-        if proxies is not None and param_name in proxies.names:
+        # Names that a function returns were never taken for those of columns.
+        if self._function is None and proxies is not None and param_name in proxies.names:
             raise ValueError(
                 f"The study suggests {param_name!r}, which is a numeric column of the proxy table "
                 "and was taken for a proxy. Name the parameters by search_space=, or by "

@@ -379,3 +379,19 @@ def test_a_proxy_function_without_fault_says_nothing() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         sampler(Scores(), search_space=SPACE)
+
+
+def test_a_proxy_of_a_function_may_be_called_like_a_parameter_outside_the_space() -> None:
+    def objective(trial: optuna.Trial) -> float:
+        x = trial.suggest_categorical("x", [0, 1, 2, 3])
+        return float(x + trial.suggest_float("cost", 0, 1))
+
+    sampler = ZAPSSampler(
+        lambda params: {"cost": float(params["x"])},
+        search_space={"x": [0, 1, 2, 3]},
+        seed=0,
+        warn_independent_sampling=False,
+    )
+    study = optuna.create_study(sampler=sampler)
+    study.optimize(objective, n_trials=4)
+    assert {trial.params["x"] for trial in study.trials} == {0, 1, 2, 3}
