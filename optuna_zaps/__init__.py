@@ -18,9 +18,9 @@ Not in the paper:
   have each choice, of those that offer the same choices, as the edges of a cell do.
 * Between doublings of the values the processes score an eighth of the candidates, at least 2,048
   and at most 65,536, the best at the last doubling (:class:`~optuna_zaps.search.Shortlist`).
-* While trials are running, the spread of a prediction is the one that remains once they have ended
-  (GP-BUCB, Desautels et al., 2014); where trials fail, or are pruned before they report, is learned
-  by a model of its own; a fit sees at most 1,024 labels, the best half and a sample of the others.
+* While trials are running, the spread of a prediction is the one that remains once they have
+  ended (GP-BUCB, Desautels et al., 2014). A model of its own learns where trials fail, or are
+  pruned before they report. A fit sees at most 1,024 labels, the best half and a sample.
 * Spaces that cannot be enumerated, several objectives and constraints (:mod:`optuna_zaps.pool`,
   :mod:`optuna_zaps.joint`).
 """
