@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 import optuna
+from optuna.distributions import CategoricalDistribution
 from optuna.trial import TrialState
 
+from optuna_zaps._history import CLAIM_KEY
 from optuna_zaps._history import HistoryReader
 from optuna_zaps.candidates import CandidateSet
 
@@ -46,3 +48,28 @@ def test_a_reader_that_went_along_says_what_one_started_anew_says() -> None:
     assert objective.labels.tolist() == [-2.5, -2.0]
     assert constraint_history.labels.tolist() == [-6.5, 1.0]
     assert objective.unavailable.tolist() == [True] * 4
+
+
+def test_what_a_trial_was_enqueued_with_is_taken_before_it_is_suggested() -> None:
+    study = optuna.create_study()
+    reader = HistoryReader()
+    study.enqueue_trial({"n": 2})
+    assert reader.read(study, CANDIDATES, None).unavailable.tolist() == [False, False, True, False]
+    study.ask()
+    assert reader.read(study, CANDIDATES, None).unavailable.tolist() == [False, False, True, False]
+
+
+def test_what_was_suggested_counts_for_more_than_what_was_claimed() -> None:
+    """An outer sampler may have overruled a value."""
+    study = optuna.create_study(direction="maximize")
+    study.add_trial(
+        optuna.trial.create_trial(
+            params={"n": 1},
+            distributions={"n": CategoricalDistribution(range(4))},
+            value=5.0,
+            system_attrs={CLAIM_KEY: {"n": 0}},
+        )
+    )
+    observed = HistoryReader().read(study, CANDIDATES, None)
+    assert observed.unavailable.tolist() == [False, True, False, False]
+    assert observed.labelled.tolist() == [1]

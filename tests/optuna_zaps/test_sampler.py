@@ -442,6 +442,25 @@ def test_the_start_is_as_long_as_documented(arguments: dict[str, Any], n_planned
     assert planned == [True] * n_planned + [False] * (21 - n_planned)
 
 
+def test_the_start_without_proxies_is_uniform_over_numbers_and_spread_over_choices() -> None:
+    # Of numbers the points far from each other would be the corners.
+    starts = {}
+    for axis in (IntDistribution(0, 9), CategoricalDistribution(range(10))):
+        space = {"a": axis, "b": axis}
+        zaps = ZAPSSampler(search_space=space, n_startup_trials=10, seed=0)
+        study = optuna.create_study(sampler=zaps)
+        study.optimize(
+            lambda trial, space=space: sum(trial._suggest(*item) for item in space.items()), 10
+        )
+        starts[type(axis)] = study.trials
+    numbers, choices = starts[IntDistribution], starts[CategoricalDistribution]
+    assert {trial.user_attrs["zaps:phase"] for trial in numbers} == {"random"}
+    assert {trial.user_attrs["zaps:phase"] for trial in choices} == {"coverage"}
+    assert sum({*trial.params.values()} <= {0, 9} for trial in numbers) < 3
+    for name in "ab":  # ten points that differ in both parameters
+        assert sorted(trial.params[name] for trial in choices) == list(range(10))
+
+
 @pytest.mark.parametrize(
     ("space", "sizes"),
     [

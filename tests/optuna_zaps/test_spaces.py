@@ -246,7 +246,9 @@ def test_in_conditional_branches_the_shared_part_is_searched_without_repetition(
 
 @pytest.mark.parametrize("other", ["b", "c"])
 @pytest.mark.parametrize("url", [None, "sqlite://"], ids=["memory", "sqlite"])
-def test_one_sampler_learns_the_space_of_each_of_two_studies(url: str | None, other: str) -> None:
+def test_one_sampler_learns_the_space_of_each_of_two_studies(
+    caplog: pytest.LogCaptureFixture, url: str | None, other: str
+) -> None:
     zaps = sampler()
     first = optuna.create_study(storage=url, sampler=zaps)
     storage = None if url is None else first._storage
@@ -258,3 +260,4 @@ def test_one_sampler_learns_the_space_of_each_of_two_studies(url: str | None, ot
     for study in (first, second):
         assert len(set(evaluated(study))) == 12
         assert all("zaps:phase" in trial.user_attrs for trial in study.trials[2:])
+    assert not caplog.records  # of neither is a first trial outside the space
