@@ -173,15 +173,20 @@ def test_of_two_claims_at_once_the_trial_of_the_lower_number_keeps_its_own(
     assert waiting == {str(lower.number)}
 
 
-def test_what_a_higher_number_holds_already_a_lower_one_leaves_to_it() -> None:
-    """Of what was claimed after the history was read: the other has looked, and sees nobody."""
+@pytest.mark.parametrize("ends", [False, True], ids=["runs", "has ended"])
+@pytest.mark.parametrize("number", ["lower", "higher"])
+def test_what_another_trial_holds_already_is_left_to_it(number: str, ends: bool) -> None:
+    """Of what was claimed after the history was read: the other has looked, and seen nobody."""
     storage = Staged()
     lower, higher, wanted = two_that_want_the_same(storage)
+    holder, ours = (lower, higher) if number == "lower" else (higher, lower)
     has_read, may_claim = threading.Event(), threading.Event()
-    thread = storage.suggest(lower, lambda: (has_read.set(), may_claim.wait(30)), lambda: None)
+    thread = storage.suggest(ours, lambda: (has_read.set(), may_claim.wait(30)), lambda: None)
     assert has_read.wait(30)
-    higher.suggest_categorical("n", CHOICES)
+    holder.suggest_categorical("n", CHOICES)
+    if ends:
+        holder.study.tell(holder, 1.0)
     may_claim.set()
     thread.join()
-    assert higher.params == {"n": wanted}
-    assert lower.params["n"] not in {3, 7, wanted}
+    assert holder.params == {"n": wanted}
+    assert ours.params["n"] not in {3, 7, wanted}

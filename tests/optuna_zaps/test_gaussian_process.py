@@ -221,7 +221,7 @@ def test_one_pool_after_another_is_predicted_as_if_it_were_the_first(kind: str) 
         return made
 
     kept = process()
-    pools = [features[:50].copy(), features[30:].copy(), features[:50].copy()]
+    pools = [features[:50].copy(), features[31:].copy(), features[:50].copy()]
     for labelled, pool in (
         (rows[:20], pools[0]),
         (rows[:47], pools[1]),

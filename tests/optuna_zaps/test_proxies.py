@@ -45,6 +45,15 @@ def test_values_that_are_equal_in_the_reference_share_their_rank() -> None:
     np.testing.assert_allclose(same.ranks, reference.ranks)
 
 
+def test_columns_are_those_of_the_reference_by_name() -> None:
+    with pytest.warns(UserWarning, match="'flat' is constant"):
+        reference = ProxyTable(pd.DataFrame({"flat": [1, 1], "x": [1, 2], "y": [4, 3]}))
+    table = ProxyTable(pd.DataFrame({"y": [3, 9], "flat": [5, 6], "x": [2, 1]}), reference)
+    assert table.names == ("x", "y")
+    assert table.values.tolist() == [[2, 3], [1, 9]]
+    assert table.ranks.tolist() == [[1, 0], [0, 1]]
+
+
 def test_useless_proxies_are_dropped_with_one_warning_that_names_them() -> None:
     frame = pd.DataFrame(
         {

@@ -5,6 +5,7 @@ import copy
 from pathlib import Path
 import pickle
 import threading
+import time
 from typing import Any
 import warnings
 
@@ -138,6 +139,8 @@ def test_minimising_f_is_maximising_minus_f() -> None:
     assert attributes[0]["zaps:std"] == attributes[1]["zaps:std"]
     ranks = [study.sampler.rank(study, 5) for study in studies]
     np.testing.assert_allclose(ranks[0]["mean"], -ranks[1]["mean"])
+    np.testing.assert_allclose(ranks[0]["std"], ranks[1]["std"])
+    assert ranks[0]["std"].min() > 0
     assert ranks[0]["mean"].is_monotonic_decreasing
 
 
@@ -157,6 +160,17 @@ def test_user_attributes_tell_why(direction: str, sign: int) -> None:
     assert last["zaps:acquisition"] == pytest.approx(last["zaps:mean"] + reach)
     assert last["zaps:mean"] == pytest.approx(trials[-1].value, abs=4)
     assert set(last["zaps:proxies"].split(", ")) == {"flops", "synflow"}
+
+
+def test_proxies_that_say_nothing_are_left_out() -> None:
+    """A test of 20 values and more finds them; honest ones stay."""
+    shuffled = table()
+    for seed, name in enumerate(("flops", "synflow")):
+        shuffled[name] = np.random.default_rng(seed).permutation(len(shuffled))
+    for proxies, named in ((table(), True), (shuffled, False)):
+        trials = study_of(sampler(proxies=proxies), 30).trials
+        assert all("zaps:proxies" in trial.user_attrs for trial in trials[6:20])
+        assert ("zaps:proxies" in trials[-1].user_attrs) is named
 
 
 def test_rank_returns_parameters_mean_and_std() -> None:
@@ -207,6 +221,20 @@ def test_a_proxy_function_is_called_once_for_each_configuration_ranked_or_not() 
         # Optuna names the parameters of an inferred space in alphabetical order.
         assert list(zaps.rank(study, 2).columns) == ["act", "op", "width", "mean", "std"]
     assert len(calls) == 60
+
+
+def test_threads_call_a_proxy_function_once_for_each_configuration() -> None:
+    calls: list[tuple[Any, ...]] = []
+
+    def slow(params: dict[str, Any]) -> dict[str, float]:
+        time.sleep(1e-3)
+        calls.append(tuple(params.values()))
+        return {"value": value(params)}
+
+    # The space is known after one trial: then all threads want the proxies at once.
+    study = study_of(sampler(proxies=slow, search_space=None), 1)
+    study.optimize(objective, n_trials=8, n_jobs=4)
+    assert len(calls) == len(set(calls)) == 60
 
 
 def test_what_is_known_can_be_read() -> None:
@@ -414,6 +442,25 @@ def test_the_start_is_as_long_as_documented(arguments: dict[str, Any], n_planned
     assert planned == [True] * n_planned + [False] * (21 - n_planned)
 
 
+def test_the_start_without_proxies_is_uniform_over_numbers_and_spread_over_choices() -> None:
+    # Of numbers the points far from each other would be the corners.
+    starts = {}
+    for axis in (IntDistribution(0, 9), CategoricalDistribution(range(10))):
+        space = {"a": axis, "b": axis}
+        zaps = ZAPSSampler(search_space=space, n_startup_trials=10, seed=0)
+        study = optuna.create_study(sampler=zaps)
+        study.optimize(
+            lambda trial, space=space: sum(trial._suggest(*item) for item in space.items()), 10
+        )
+        starts[type(axis)] = study.trials
+    numbers, choices = starts[IntDistribution], starts[CategoricalDistribution]
+    assert {trial.user_attrs["zaps:phase"] for trial in numbers} == {"random"}
+    assert {trial.user_attrs["zaps:phase"] for trial in choices} == {"coverage"}
+    assert sum({*trial.params.values()} <= {0, 9} for trial in numbers) < 3
+    for name in "ab":  # ten points that differ in both parameters
+        assert sorted(trial.params[name] for trial in choices) == list(range(10))
+
+
 @pytest.mark.parametrize(
     ("space", "sizes"),
     [
@@ -572,6 +619,18 @@ def test_of_each_study_that_is_exhausted_it_is_said_once(
             trial = study.ask()
             study.tell(trial, objective(trial))
         assert len(caplog.records) == 1
+
+
+def test_past_exhaustion_a_part_that_is_fixed_is_completed_as_in_the_table() -> None:
+    rows = table().iloc[::7]  # of each op one or two configurations of twelve
+    study = study_of(sampler(proxies=rows), 9)
+    allowed = {tuple(row) for row in rows[list(SPACE)].to_numpy().tolist()}
+    for op in OPS * 2:
+        study.enqueue_trial({"op": op})
+        trial = study.ask()
+        study.tell(trial, objective(trial))
+        assert trial.params["op"] == op
+    assert {tuple(t.params[name] for name in SPACE) for t in study.trials} <= allowed
 
 
 def test_past_exhaustion_configurations_are_repeated_in_turns() -> None:

@@ -244,16 +244,20 @@ def test_in_conditional_branches_the_shared_part_is_searched_without_repetition(
 # --- one sampler for two studies ---------------------------------------------------------------
 
 
+@pytest.mark.parametrize("other", ["b", "c"])
 @pytest.mark.parametrize("url", [None, "sqlite://"], ids=["memory", "sqlite"])
-def test_one_sampler_learns_the_space_of_each_of_two_studies(url: str | None) -> None:
+def test_one_sampler_learns_the_space_of_each_of_two_studies(
+    caplog: pytest.LogCaptureFixture, url: str | None, other: str
+) -> None:
     zaps = sampler()
     first = optuna.create_study(storage=url, sampler=zaps)
     storage = None if url is None else first._storage
     second = optuna.create_study(storage=storage, sampler=zaps)
-    spaces = {"a": range(5), "b": range(3)}, {"a": range(4), "c": range(4)}
+    spaces = {"a": range(5), "b": range(3)}, {"a": range(4), other: range(4)}
     for _ in range(6):  # in turns
         for study, space in zip((first, second), spaces, strict=True):
             study.optimize(over({k: list(v) for k, v in space.items()}), n_trials=2)
     for study in (first, second):
         assert len(set(evaluated(study))) == 12
         assert all("zaps:phase" in trial.user_attrs for trial in study.trials[2:])
+    assert not caplog.records  # of neither is a first trial outside the space
