@@ -42,11 +42,13 @@ def test_a_reader_that_went_along_says_what_one_started_anew_says() -> None:
             np.testing.assert_array_equal(ours.labels, theirs.labels)
             np.testing.assert_array_equal(ours.unavailable, theirs.unavailable)
     # Larger is better of either: a value that is minimised, a constraint that holds up to 0. Of
-    # the configuration that was evaluated twice they are means.
+    # the configuration that was evaluated twice they are means. A trial that failed has told its
+    # constraint all the same.
     (objective,), (constraint_history,) = observed.objectives, observed.constraints
-    assert objective.labelled.tolist() == constraint_history.labelled.tolist() == [0, 1]
+    assert objective.labelled.tolist() == [0, 1]
+    assert constraint_history.labelled.tolist() == [0, 1, 2]
     assert objective.labels.tolist() == [-2.5, -2.0]
-    assert constraint_history.labels.tolist() == [-6.5, 1.0]
+    assert constraint_history.labels.tolist() == [-6.5, 1.0, -1.0]
     assert objective.unavailable.tolist() == [True] * 4
 
 
