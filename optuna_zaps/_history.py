@@ -113,20 +113,21 @@ class _Tally:
         self._signs = signs
         # A dictionary for its order: that in which the configurations were first tried.
         self.taken: dict[Identity, None] = {}
-        self._running: dict[Identity, None] = {}
+        self._running: dict[Identity, set[int]] = {}
         self._objectives: tuple[list[_Label], ...] = tuple([] for _ in signs)
         self._constraints: dict[str, list[_Label]] = {}
         self._successes: list[_Label] = []
         self._any_failure = False
 
-    def unfinished(self) -> list[Identity]:
-        """Configurations that trials evaluate and none has evaluated to its end."""
+    def unfinished(self) -> dict[Identity, set[int]]:
+        """Identities of the trials on each configuration that none has evaluated to its end."""
         finished = {identity for identity, *_ in self._successes}
-        return [identity for identity in self._running if identity not in finished]
+        return {each: trials for each, trials in self._running.items() if each not in finished}
 
     def copy(self) -> _Tally:
         twin = copy(self)
-        twin.taken, twin._running = self.taken.copy(), self._running.copy()
+        assert not self._running  # A prefix has finished trials alone.
+        twin.taken, twin._running = self.taken.copy(), {}
         twin._objectives = tuple(labels.copy() for labels in self._objectives)
         twin._constraints = {name: labels.copy() for name, labels in self._constraints.items()}
         twin._successes = self._successes.copy()
@@ -137,7 +138,7 @@ class _Tally:
             return
         self.taken[identity] = None
         if not trial.state.is_finished():
-            self._running[identity] = None
+            self._running.setdefault(identity, set()).add(trial._trial_id)
             return
         values = _values_of(trial, len(self._signs))
         if values:
@@ -275,17 +276,8 @@ class HistoryReader:
             configurations: What its configurations are looked up in.
             own: Identities of trials that will end; their configurations are left out.
         """
-        reading, rest = self._split(study, configurations, None)
-        counts: dict[Any, int] = dict.fromkeys(
-            self._tally(study, configurations, None).unfinished(), 0
-        )
-        for trial in rest:
-            identity = reading.identity_of(trial)
-            if identity in counts and trial._trial_id in own:
-                del counts[identity]
-            elif identity in counts:
-                counts[identity] += 1
-        return counts
+        unfinished = self._tally(study, configurations, None).unfinished()
+        return {each: len(trials) for each, trials in unfinished.items() if not trials & own}
 
     def holders(
         self,
@@ -334,9 +326,9 @@ class HistoryReader:
         if not isinstance(trial.system_attrs.get(CLAIM_KEY, {}), Mapping) and not self._has_warned:
             self._has_warned = True
             _logger.warning(
-                f"Trial#{trial.number} has the system attribute {CLAIM_KEY!r}, which must map "
-                f"parameters to values, but got {trial.system_attrs[CLAIM_KEY]!r}. It and others "
-                "like it are ignored; ZAPSSampler has not written it."
+                f"The system attribute {CLAIM_KEY!r} of Trial#{trial.number} must map parameters "
+                f"to values, but is {trial.system_attrs[CLAIM_KEY]!r}. ZAPSSampler did not write "
+                "it and ignores it, and others like it."
             )
         return evaluated_params(trial)
 
@@ -399,18 +391,18 @@ def fixed_from_outside(study: Study, sampler: BaseSampler) -> dict[str, Any]:
 
 
 def claimable(params: Mapping[str, Any]) -> dict[str, Any] | None:
-    """A claim on a configuration, with digests in the place of long values.
+    """Write a configuration as a claim, with digests instead of long values.
 
     Returns:
-        ``None`` if there are so many parameters that a claim would not fit into the text of a
-        database. Then two workers hardly choose the same.
+        ``None`` if there are so many parameters that the claim would not fit into a text column of
+        a database. Two workers are then unlikely to choose the same configuration.
     """
     claim = {name: digested(value) for name, value in params.items()}
     return claim if len(json.dumps(claim, default=repr)) <= _LONGEST_CLAIM else None
 
 
 def claim_in(system_attrs: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The claim among a trial's attributes; empty if it has none, or one that is not ours."""
+    """Read the claim among a trial's attributes; empty if there is none, or it is no mapping."""
     claim = system_attrs.get(CLAIM_KEY)
     return claim if isinstance(claim, Mapping) else {}
 

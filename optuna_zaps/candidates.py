@@ -185,6 +185,7 @@ class CandidateSet:
             "choices": {name: tuple(values) for name, values in self.choices.items()},
             "codes": None if self._is_grid else self.codes.astype(np.min_scalar_type(most)),
             "places": self.places,
+            "n_seen": self._n_seen,
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -287,8 +287,8 @@ class ZAPSSampler(BaseSampler):
         # System attributes of each trial as it begins, which some callers hand over as a view
         # that reads the storage anew.
         self._begun: PerStudy[dict[int, Mapping[str, Any]]] = PerStudy(dict)
-        # One number: candidates free after the latest choice, less what others may have taken.
-        self._n_free: PerStudy[list[int]] = PerStudy(list)
+        # Candidates free after the latest choice, less what others may have taken since.
+        self._n_free: PerStudy[int] = PerStudy(int)
         self._served: PerStudy[dict[int, dict[str, Any] | None]] = PerStudy(dict)
         self._inferred = InferredSpaces(self._trials.of)
         self._expected: PerStudy[dict[int, list[_Expected]]] = PerStudy(dict)
@@ -402,10 +402,9 @@ class ZAPSSampler(BaseSampler):
     def before_trial(self, study: Study, trial: FrozenTrial) -> None:
         """See :meth:`optuna.samplers.BaseSampler.before_trial`."""
         # Left by a trial of a deleted study, whose identity has come again.
-        self._served[study].pop(trial._trial_id, None)
+        self._forget(study, trial)
         self._begun[study][trial._trial_id] = trial.system_attrs
         self._own.begin(study, trial)
-        self._expected[study].pop(trial._trial_id, None)
         self._independent_sampler.before_trial(study, trial)
 
     def infer_relative_search_space(
@@ -484,10 +483,8 @@ class ZAPSSampler(BaseSampler):
         Stops the study once every candidate of a given space was evaluated. A space inferred
         from the trials is no reason to stop: the next trial may widen it.
         """
-        self._served[study].pop(trial._trial_id, None)
-        self._begun[study].pop(trial._trial_id, None)
+        self._forget(study, trial)
         self._own.end()
-        self._expected[study].pop(trial._trial_id, None)
         if self._constraints_func is not None:
             _process_constraints_after_trial(self._constraints_func, study, trial, state)
         self._independent_sampler.after_trial(study, trial, state, values)
@@ -502,6 +499,12 @@ class ZAPSSampler(BaseSampler):
         if self._arena.is_exhaustible and study._thread_local.in_optimize_loop:
             self._stop_if_exhausted(study, trial, candidates)
 
+    def _forget(self, study: Study, trial: FrozenTrial) -> None:
+        """Drop what is remembered of a trial."""
+        self._served[study].pop(trial._trial_id, None)
+        self._begun[study].pop(trial._trial_id, None)
+        self._expected[study].pop(trial._trial_id, None)
+
     def _stop_if_exhausted(
         self, study: Study, trial: FrozenTrial, candidates: CandidateSet
     ) -> None:
@@ -510,11 +513,9 @@ class ZAPSSampler(BaseSampler):
         Running trials of other processes may be those of workers that have died, so that further
         trials evaluate their configurations again before the study stops.
         """
-        n_free = self._n_free[study]
-        if n_free:
-            n_free[0] -= 1  # a trial whose parameters were all enqueued has taken one unasked
-            if n_free[0] > 0:
-                return
+        self._n_free[study] -= 1  # A trial whose parameters were all enqueued took one unasked.
+        if self._n_free[study] > 0:
+            return
         matching = candidates.matching(fixed_from_outside(study, self))
         with self._lock:
             self._trials.refresh(study)
@@ -646,7 +647,7 @@ class ZAPSSampler(BaseSampler):
             if self._holds(study, trial, arena, params):
                 n_running = len(observations.objectives[0].pending)
                 n_free = int((matching & ~observations.unavailable).sum()) - 1
-                self._n_free[study][:] = [n_free - 2 * n_running]
+                self._n_free[study] = n_free - 2 * n_running
                 self._annotate(study, trial, proposal)
                 return params
             # At once, since the other waits for it no longer than a moment.
@@ -662,10 +663,7 @@ class ZAPSSampler(BaseSampler):
         keeps it unless another trial has taken it.
         """
         attributes = self._begun[study].get(trial._trial_id)
-        fixed = {
-            **fixed_from_outside(study, self),
-            **fixed_params(trial, attributes),
-        }
+        fixed = {**fixed_from_outside(study, self), **fixed_params(trial, attributes)}
         claim = {} if attributes is None else claim_in(attributes)
         if not claim:
             return fixed
@@ -715,23 +713,14 @@ class ZAPSSampler(BaseSampler):
         if arena.is_exhaustible:
             running = self._abandoned(study, trial, candidates)
             again = {candidate: n for candidate, n in running.items() if matching[candidate]}
-        self._n_free[study][:] = [0]
+        self._n_free[study] = 0
         if not again and not self._space_is_given:
             # What else the objective may suggest still tells further trials apart.
             self._warn_of_exhaustion(study, matching)
             return None
-        if matching.all():
-            what, topic = "Every configuration of the search space", "exhausted"
-        else:
-            what, topic = _AGREEING, "exhausted in part"
-        if again:
-            then = "further trials evaluate again what has not ended"
-        else:
-            then = "further trials repeat one"
-        self._warn_once(
-            f"{topic} {study._study_id}",
-            f"{what} was evaluated or is being evaluated; {then}.",
-        )
+        if self._space_is_given:
+            which = "those that have not ended" if again else "one"
+            self._warn_of_repetition(study, matching, which)
         if again:
             repeated = min(again, key=lambda candidate: (again[candidate], candidate))
             self._claim(study, trial, candidates.params(repeated))
@@ -960,6 +949,19 @@ class ZAPSSampler(BaseSampler):
                 known, shared = self._inferred.variable(study), self._inferred.shared(study)
             if known and param_name not in shared:
                 self._warn_of_inferred(study, self._branches(param_name))
+
+    def _warn_of_repetition(
+        self, study: Study, matching: npt.NDArray[np.bool_], repeated: str
+    ) -> None:
+        """Warn once that a given space is exhausted, or the part that agrees with fixed values."""
+        if matching.all():
+            what, topic = "Every configuration of the search space", "exhausted"
+        else:
+            what, topic = _AGREEING, "exhausted in part"
+        self._warn_once(
+            f"{topic} {study._study_id}",
+            f"{what} was evaluated or is being evaluated; further trials repeat {repeated}.",
+        )
 
     def _warn_of_exhaustion(self, study: Study, matching: npt.NDArray[np.bool_]) -> None:
         if not self._warns_of_inferred(study):

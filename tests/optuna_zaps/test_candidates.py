@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from optuna_zaps.candidates import MAX_POOL_COLUMNS
 from optuna_zaps.candidates import CandidateSet
 
 
@@ -173,3 +175,13 @@ def test_parameters_that_offer_the_same_choices_share_kinds() -> None:
 def test_parameters_that_offer_different_choices_share_no_kind() -> None:
     candidates = CandidateSet.grid({"a": "xy", "u": [1, 2, 3], "b": "yx", "v": [3, 1, 2]})
     assert candidates.kinds == (0, 1, 2, 3, 4, 1, 0, 4, 2, 3)
+
+
+def test_a_pickled_pool_is_encoded_as_before() -> None:
+    # More choices than a pool has columns: which have one of their own depends on what was tried.
+    choices = {"x": list(range(MAX_POOL_COLUMNS + 100))}
+    codes = np.arange(50)[::-1, np.newaxis] * 7
+    pool = CandidateSet(choices, codes, n_seen=20)
+    twin = pickle.loads(pickle.dumps(pool))
+    np.testing.assert_array_equal(twin.encoding, pool.encoding)
+    assert pool.encoding.shape == (50, MAX_POOL_COLUMNS)

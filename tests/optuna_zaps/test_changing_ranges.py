@@ -317,3 +317,22 @@ def test_choices_that_change_are_no_range() -> None:
         n_trials=10,
     )
     assert are_decided_by_zaps(study.trials[2:])
+
+
+def test_branches_with_trials_in_flight_are_told_in_no_false_sentence(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    study = optuna.create_study(sampler=ZAPSSampler(seed=0))
+    optuna.logging.enable_propagation()
+    running: list[tuple[optuna.Trial, float]] = []
+    for _ in range(20):
+        trial = study.ask()
+        kind = trial.suggest_categorical("kind", list("abcdefgh"))
+        running.append((trial, trial.suggest_float(kind, 0, 1)))
+        if len(running) == 4:
+            study.tell(*running.pop(0))
+    optuna.logging.disable_propagation()
+    told = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    # Every kind was evaluated or is being evaluated, but by no means every configuration.
+    assert not any("Every configuration" in message for message in told)
+    assert len(told) <= 1
