@@ -28,13 +28,13 @@ class NotAnIntegerError(TypeError, ValueError):
     """
 
 
-def integer(name: str, value: Any, *, least: int, most: int | None = None) -> int:
+def integer(name: str, value: Any, *, least: int | None = None, most: int | None = None) -> int:
     """Return an argument as a Python integer; NumPy's integers are taken, booleans are not.
 
     Args:
         name: Name of the argument, for the messages.
         value: What was given.
-        least: Smallest value.
+        least: Smallest value, if there is one.
         most: Largest value, if there is one.
 
     Raises:
@@ -49,7 +49,7 @@ def integer(name: str, value: Any, *, least: int, most: int | None = None) -> in
         raise NotAnIntegerError(
             f"{name} must be an integer, but got {value!r} of type {type(value).__name__}."
         ) from None
-    if number < least:
+    if least is not None and number < least:
         bound = "not be negative" if least == 0 else f"be at least {least}"
         raise ValueError(f"{name} must {bound}, but got {number}.")
     if most is not None and number > most:

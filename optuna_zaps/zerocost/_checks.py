@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Integral
 from typing import Any
+from typing import cast
 
 import torch
 from torch import Tensor
 from torch import nn
+
+from optuna_zaps import _checks
 
 
 _SEEDS = range(-(2**63), 2**64)
@@ -58,17 +60,6 @@ def checked_device(device: torch.device | str) -> torch.device:
         ) from error
 
 
-def checked_function(function: Any, name: str, signature: str) -> Callable[..., Any]:
-    """Check that an argument can be called.
-
-    Raises:
-        TypeError: If it is no function.
-    """
-    if not callable(function):
-        raise TypeError(f"{name} must be a function {signature}, but got {function!r}.")
-    return function
-
-
 def checked_builder(builder: Any) -> Callable[..., nn.Module]:
     """Check that a builder makes networks rather than being one.
 
@@ -80,7 +71,8 @@ def checked_builder(builder: Any) -> Callable[..., nn.Module]:
             "builder must be a function from the parameters of a configuration to a network, but "
             f"got the network {type(builder).__name__} itself. Pass a function that returns it."
         )
-    return checked_function(builder, "builder", "from parameters to a network")
+    _checks.function("builder", builder, "a function from parameters to a network")
+    return cast("Callable[..., nn.Module]", builder)
 
 
 def checked_model(model: Any, maker: str) -> nn.Module:
@@ -101,23 +93,10 @@ def checked_seed(seed: Any) -> int:
         TypeError: If it is no integer.
         ValueError: If it does not fit in 64 bits.
     """
-    seed = _integer(seed, "seed")
+    seed = _checks.integer("seed", seed)
     if seed not in _SEEDS:
         raise ValueError(f"seed must lie between -2**63 and 2**64 - 1, but got {seed}.")
     return seed
-
-
-def checked_chunk_size(chunk_size: Any) -> int:
-    """Positive number of configurations.
-
-    Raises:
-        TypeError: If it is no integer.
-        ValueError: If it is not positive.
-    """
-    chunk_size = _integer(chunk_size, "chunk_size")
-    if chunk_size < 1:
-        raise ValueError(f"chunk_size must be at least 1, but got {chunk_size}.")
-    return chunk_size
 
 
 def checked_n_jobs(n_jobs: Any) -> int:
@@ -127,7 +106,7 @@ def checked_n_jobs(n_jobs: Any) -> int:
         TypeError: If it is no integer.
         ValueError: If it is zero.
     """
-    n_jobs = _integer(n_jobs, "n_jobs")
+    n_jobs = _checks.integer("n_jobs", n_jobs)
     if n_jobs == 0:
         raise ValueError("n_jobs must be positive, or -1 for all cores, but got 0.")
     return n_jobs
@@ -136,9 +115,3 @@ def checked_n_jobs(n_jobs: Any) -> int:
 def one_line(error: Exception) -> str:
     """Message of an error without line breaks and full stop."""
     return " ".join(str(error).split()).rstrip(".")
-
-
-def _integer(value: Any, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be an integer, but got {value!r}.")
-    return int(value)

@@ -19,10 +19,10 @@ import os
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
-import warnings
 
 import pandas as pd
 
+from optuna_zaps import _checks
 from optuna_zaps.zerocost._identity import digest
 
 
@@ -144,10 +144,9 @@ class Chunks:
         elif files and not damaged:
             damaged.append(f"{self._note_file} (it is missing, though there are chunks)")
         if damaged:
-            warnings.warn(
-                f"Damaged files are not used and what they held is computed anew: "
-                f"{'; '.join(damaged)}.",
-                stacklevel=4,
+            _checks.warn(
+                f"Damaged files are not used and their content is computed again: "
+                f"{'; '.join(damaged)}."
             )
 
     def _adopted(self) -> _Note:

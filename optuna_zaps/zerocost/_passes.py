@@ -26,9 +26,9 @@ from torch import nn
 from torch.func import functional_call
 import torch.nn.functional as F
 
+from optuna_zaps import _checks
 from optuna_zaps.zerocost._checks import checked_batch
 from optuna_zaps.zerocost._checks import checked_device
-from optuna_zaps.zerocost._checks import checked_function
 from optuna_zaps.zerocost._checks import checked_model
 from optuna_zaps.zerocost._checks import checked_seed
 from optuna_zaps.zerocost._gates import Gate
@@ -109,7 +109,8 @@ class Passes:
             name: tensor.detach().to(self.device).requires_grad_(tensor.is_floating_point())
             for name, tensor in parameters.items()
         }
-        self._loss = checked_function(loss, "loss", "of logits and targets")
+        _checks.function("loss", loss, "a function of logits and targets")
+        self._loss = loss
         self._seed = checked_seed(seed)
         self._second_order = second_order
         self._made: _Forward | None = None

@@ -11,8 +11,8 @@ import torch
 from torch import nn
 import torch.nn.functional as F
 
+from optuna_zaps import _checks
 from optuna_zaps.zerocost._checks import checked_batch
-from optuna_zaps.zerocost._checks import checked_function
 from optuna_zaps.zerocost._checks import checked_model
 from optuna_zaps.zerocost._checks import checked_seed
 from optuna_zaps.zerocost._checks import one_line
@@ -137,7 +137,7 @@ def score_with_reasons(
 
 
 def _made(model_fn: Callable[[], nn.Module], seed: int) -> nn.Module:
-    checked_function(model_fn, "model_fn", "that makes a network, or a network")
+    _checks.function("model_fn", model_fn, "a function that makes a network, or a network")
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         return checked_model(model_fn(), "model_fn")

@@ -21,11 +21,10 @@ from torch import nn
 import torch.nn.functional as F
 from tqdm.auto import tqdm
 
+from optuna_zaps import _checks
 from optuna_zaps.zerocost._checks import checked_batch
 from optuna_zaps.zerocost._checks import checked_builder
-from optuna_zaps.zerocost._checks import checked_chunk_size
 from optuna_zaps.zerocost._checks import checked_device
-from optuna_zaps.zerocost._checks import checked_function
 from optuna_zaps.zerocost._checks import checked_model
 from optuna_zaps.zerocost._checks import checked_n_jobs
 from optuna_zaps.zerocost._checks import checked_seed
@@ -127,9 +126,9 @@ def score_space(
     if not names:
         raise ValueError("proxies must name at least one proxy, but is empty.")
     checked_builder(builder)
-    checked_function(loss, "loss", "of logits and targets")
-    batch, seed = checked_batch(batch), checked_seed(seed)
-    chunk_size, n_jobs = checked_chunk_size(chunk_size), checked_n_jobs(n_jobs)
+    _checks.function("loss", loss, "a function of logits and targets")
+    batch, seed, n_jobs = checked_batch(batch), checked_seed(seed), checked_n_jobs(n_jobs)
+    chunk_size = _checks.integer("chunk_size", chunk_size, least=1)
     if device is None:
         device = "cuda" if torch.cuda.is_available() else "cpu"
     there = checked_device(device)
