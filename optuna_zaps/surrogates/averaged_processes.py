@@ -85,20 +85,26 @@ class AveragedProcesses:
 
     def predict(self, X: Features) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation of the mixture, in the unit of the labels."""
-        posteriors = [process.predict(self._X, self._labels, X) for process in self._processes]
-        means, variances = map(np.stack, zip(*posteriors, strict=True))
-        mean = means.mean(axis=0)
-        return self._center + self._scale * mean, self._scale * _mixture_std(means, variances)
+        return self._mixture(X)
 
     def std_given(self, X: Features, pending: Features) -> FloatArray:
         """As in :class:`~optuna_zaps.surrogates.SurrogateOfPending`.
 
-        The variance of a process does not depend on the labels, so it is exact; how far the two
-        disagree is taken to stay.
+        Exact for each process; the difference of their means is taken to stay.
         """
-        means = [process.predict(self._X, self._labels, X)[0] for process in self._processes]
-        variances = [process.variance_given(self._X, pending, X) for process in self._processes]
-        return self._scale * _mixture_std(np.stack(means), np.stack(variances))
+        return self._mixture(X, pending)[1]
+
+    def _mixture(
+        self, X: Features, pending: Features | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Mean, and standard deviation once further rows are labelled."""
+        posteriors = [p.predict(self._X, self._labels, X, pending) for p in self._processes]
+        means, variances = map(np.stack, zip(*posteriors, strict=True))
+        mean = means.mean(axis=0)
+        # Of an equal mixture: mean variance plus variance of the means.
+        between = np.square(means - mean).sum(axis=0)
+        std = np.sqrt((variances.sum(axis=0) + between) / len(means))
+        return self._center + self._scale * mean, self._scale * std
 
     def _standardized(self, y: FloatArray) -> tuple[FloatArray, float, float]:
         """Labels of mean 0 and standard deviation 1, with both of before."""
@@ -107,17 +113,6 @@ class AveragedProcesses:
         if scale <= 1e-12 * max(1.0, abs(center)):
             scale = 1.0
         return (y - center) / scale, center, scale
-
-
-def _mixture_std(means: FloatArray, variances: FloatArray) -> FloatArray:
-    """Standard deviation of an equal mixture: mean variance plus variance of the means.
-
-    Args:
-        means: Shape (n_processes, n_rows).
-        variances: As ``means``.
-    """
-    between = np.square(means - means.mean(axis=0)).sum(axis=0)
-    return np.asarray(np.sqrt((variances.sum(axis=0) + between) / len(means)))
 
 
 def _lifted(y: FloatArray) -> FloatArray:

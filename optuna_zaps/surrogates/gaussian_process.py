@@ -145,43 +145,28 @@ class GaussianProcess:
         self._n_hyper = len(y)
         self._factor = self._posterior = None
 
-    def predict(self, X: Features, y: FloatArray, pool: Features) -> tuple[FloatArray, FloatArray]:
+    def predict(
+        self, X: Features, y: FloatArray, pool: Features, pending: Features | None = None
+    ) -> tuple[FloatArray, FloatArray]:
         """Posterior of the noiseless label.
 
         Args:
             X: Labelled rows; those of the last call come first, or everything is done anew.
             y: Their labels, of mean near 0.
             pool: Rows to predict; quick if it is the object of the last call.
+            pending: Rows that will be labelled, shape (n_pending, n_features), none by default.
+                The variance is the one that remains then: it depends on no label.
 
         Returns:
             Mean and variance, each of shape (n_pool,).
         """
-        return self._posterior_of(X, y, pool)
-
-    def variance_given(self, X: Features, further: Features, pool: Features) -> FloatArray:
-        """Posterior variance once further rows are labelled too.
-
-        Args:
-            X: As for :meth:`predict`.
-            further: Rows whose labels are not known yet.
-            pool: As for :meth:`predict`.
-
-        Returns:
-            Array of shape (n_pool,).
-        """
-        rows = np.vstack([X, further])
-        return self._posterior_of(rows, np.zeros(len(rows)), pool, len(further))[1]
-
-    def _posterior_of(
-        self, X: Features, y: FloatArray, pool: Features, n_passing: int = 0
-    ) -> tuple[FloatArray, FloatArray]:
-        """Mean and variance over a pool; the last ``n_passing`` rows are not remembered."""
         if self._factor is None:
             self._factor = _Factor(self.kernel, self.theta, self._settings, self._n_hyper)
         if self._posterior is None or self._posterior.pool is not pool:
             self._posterior = _PoolPosterior(self.kernel, self.theta, pool)
-        n_kept = self._factor.take(X, n_passing)
-        return self._posterior.given(self._factor, n_kept, X, y)
+        rows = X if pending is None else np.vstack([X, pending])
+        n_kept = self._factor.take(rows, n_lasting=len(X))
+        return self._posterior.given(self._factor, n_kept, rows, y)
 
 
 class _Factor:
@@ -207,15 +192,14 @@ class _Factor:
         self._rows: Features = np.empty((0, 0))
         self.matrix: FloatArray = np.empty((0, 0))
 
-    def take(self, X: Features, n_passing: int = 0) -> int:
+    def take(self, X: Features, n_lasting: int) -> int:
         """Extend :attr:`matrix` to these rows; how many rows of finished blocks have stayed.
 
         Args:
             X: The rows.
-            n_passing: How many of the last of them the next call will not have.
+            n_lasting: How many of them, the first, the next call will have too.
         """
-        n = len(X)
-        self._n_lasting = n - n_passing
+        n, self._n_lasting = len(X), n_lasting
         if self._n > n or not np.array_equal(self._rows[: self._n], X[: self._n]):
             self._n = 0
         n_kept = self._n
@@ -280,15 +264,17 @@ class _PoolPosterior:
             factor: Factor of the rows.
             n_kept: How many of them are those of the last call.
             X: The rows.
-            y: Their labels.
+            y: Labels of the first of them; only the variance counts the others.
         """
-        n = len(y)
+        n, n_told = len(X), len(y)
         if self._n > n_kept:
             self._n, self._explained = 0, np.zeros_like(self._explained)
         if n > len(self._solved):
             self._solved = _grown(self._solved, (max(256, 2 * n), self._solved.shape[1]))
-        weights = solve_triangular(factor.matrix[:n, :n], y, lower=True, check_finite=False)
-        weights = weights.astype(self._prior.dtype)
+        weights = np.zeros(n, dtype=self._prior.dtype)
+        weights[:n_told] = solve_triangular(
+            factor.matrix[:n_told, :n_told], y, lower=True, check_finite=False
+        )
         explained, mean, n_counted = self._explained, np.zeros_like(self._prior), 0
         for start, stop in factor.blocks(self._n, n):
             # Of the rows before, which are many, one pass for both covariance and mean.
