@@ -537,7 +537,8 @@ class ZAPSSearch:
             active = self._active(labelled, labels)
             features, surrogate = self._surrogate_of(np.sort(active))
             if everything or self.settings.shortlist.size(len(features)) == len(features):
-                mean, std = _scores(surrogate, features, *self._telling(labelled, labels))
+                self._learn(surrogate, features, labelled, labels)
+                mean, std = _scores(surrogate, features)
                 spread = std
             else:
                 mean, std, spread = self._scores_of_best(surrogate, features, labelled, labels)
@@ -566,7 +567,7 @@ class ZAPSSearch:
             rows, shortlist = self._look.features, self._look.shortlist
         spread = np.zeros_like(model.std)
         with one_thread("blas"):
-            _fit_on(surrogate, features, *self._telling(labelled, labels))
+            self._learn(surrogate, features, labelled, labels)
             spread[shortlist] = surrogate.std_given(rows, features[pending])
         beta = self.settings.exploration.weight(len(labels))
         return replace(model, acquisition=upper_confidence_bound(model.mean, spread, beta))
@@ -587,9 +588,9 @@ class ZAPSSearch:
         size = max(MIN_LABELS, *coarser(self.schedule.training_sizes(len(labels)), 1.0))
         key = (labelled[:size].tobytes(), labels[:size].tobytes())
         if self._look is None or self._look.key != key:
-            # Every candidate is scored, but only to be told from those that are worth no more.
-            telling = self._telling(labelled[:size], labels[:size], share=0.5)
-            mean, std = _scores(surrogate, features, *telling)
+            # Half of the most labels suffice to find which candidates are worth scoring again.
+            self._learn(surrogate, features, labelled[:size], labels[:size], share=0.5)
+            mean, std = _scores(surrogate, features)
             bound = upper_confidence_bound(mean, std, self.settings.exploration.weight(size))
             n_best = self.settings.shortlist.size(len(features))
             shortlist = np.sort(np.argpartition(-bound, n_best)[:n_best])
@@ -597,22 +598,31 @@ class ZAPSSearch:
         look = self._look
         if size == len(labels):
             return look.mean, look.std, look.std
-        _fit_on(surrogate, features, *self._telling(labelled, labels))
+        self._learn(surrogate, features, labelled, labels)
         mean, std, spread = look.mean.copy(), look.std.copy(), np.zeros_like(look.std)
         mean[look.shortlist], std[look.shortlist] = surrogate.predict(look.features)
         spread[look.shortlist] = std[look.shortlist]
         return mean, std, spread
 
-    def _telling(
-        self, labelled: IntArray, labels: FloatArray, share: float = 1.0
-    ) -> tuple[IntArray, FloatArray]:
-        """The labels that a fit is given, with a share of the most where there are more."""
+    def _learn(
+        self,
+        surrogate: Surrogate,
+        features: npt.NDArray[np.float32],
+        labelled: IntArray,
+        labels: FloatArray,
+        share: float = 1.0,
+    ) -> None:
+        """Fit a surrogate on the labels.
+
+        Where there are more than :attr:`SearchSettings.max_labels`, a share of so many is taken.
+        """
         most = self.settings.max_labels
-        if most is None or len(labels) <= most:
-            return labelled, labels
-        best_first = np.argsort(-labels, kind="stable")
-        rows = best_and_sample(best_first, int(share * most), stream(self._seed, "labels"))
-        return labelled[rows], labels[rows]
+        if most is not None and len(labels) > most:
+            best_first = np.argsort(-labels, kind="stable")
+            rng = stream(self._seed, "labels")
+            rows = best_and_sample(best_first, int(share * most), rng)
+            labelled, labels = labelled[rows], labels[rows]
+        surrogate.fit(features[labelled], labels)
 
     def _active(self, labelled: IntArray, labels: FloatArray) -> IntArray:
         """Proxies for the surrogate (Alg. 3, line 5), the most voted first."""
@@ -672,23 +682,10 @@ class ZAPSSearch:
         return tuple(self.proxies.names[column] for column in columns.tolist())
 
 
-def _fit_on(
-    surrogate: Surrogate,
-    features: npt.NDArray[np.float32],
-    labelled: IntArray,
-    labels: FloatArray,
-) -> None:
-    surrogate.fit(features[labelled], labels)
-
-
 def _scores(
-    surrogate: Surrogate,
-    features: npt.NDArray[np.float32],
-    labelled: IntArray,
-    labels: FloatArray,
+    surrogate: Surrogate, features: npt.NDArray[np.float32]
 ) -> tuple[FloatArray, FloatArray]:
-    """Mean and dispersion of every candidate after a fit."""
-    _fit_on(surrogate, features, labelled, labels)
+    """Mean and dispersion of every candidate."""
     if len(features) <= _CHUNK:
         return surrogate.predict(features)
     mean, std = np.empty(len(features)), np.empty(len(features))

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Sequence
 from dataclasses import replace
 
+from flat import Flat
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
@@ -178,38 +180,44 @@ def test_a_ranking_needs_labels() -> None:
         search().rank(history([0]))
 
 
-def test_the_surrogate_sees_proxy_ranks_first_then_the_encoding() -> None:
+def layouts_of_a_fit(
+    check: Callable[[npt.NDArray[np.float32]], None], settings: SearchSettings | None = None
+) -> list[FeatureLayout]:
+    """Layouts of the surrogates of a search that has 12 labels; their rows are checked."""
     layouts: list[FeatureLayout] = []
 
-    class Spy:
+    class Checking(Flat):
         def fit(self, X: npt.NDArray[np.float32], y: npt.NDArray[np.float64]) -> None:
-            np.testing.assert_array_equal(X[:, :2], PROXIES.ranks[:12].astype(np.float32))
-            np.testing.assert_array_equal(X[:, 2:], CANDIDATES.encoding[:12])
+            check(X)
 
-        def predict(self, X: npt.NDArray[np.float32]) -> tuple[np.ndarray, np.ndarray]:
-            return np.zeros(len(X)), np.zeros(len(X))
-
-    def factory(layout: FeatureLayout, seed: int) -> Spy:
+    def factory(layout: FeatureLayout, seed: int) -> Flat:
         layouts.append(layout)
-        return Spy()
+        return Checking()
 
     machine = ZAPSSearch(
-        CANDIDATES, PROXIES, surrogate=factory, schedule=AnytimeSchedule(10), seed=0
+        CANDIDATES,
+        PROXIES,
+        surrogate=factory,
+        settings=settings,
+        schedule=AnytimeSchedule(10),
+        seed=0,
     )
     machine.propose(history(range(12)), 12)
+    return layouts
+
+
+def test_the_surrogate_sees_proxy_ranks_first_then_the_encoding() -> None:
+    def check(X: npt.NDArray[np.float32]) -> None:
+        np.testing.assert_array_equal(X[:, :2], PROXIES.ranks[:12].astype(np.float32))
+        np.testing.assert_array_equal(X[:, 2:], CANDIDATES.encoding[:12])
+
+    layouts = layouts_of_a_fit(check)
     sides = (N_SIDE, N_SIDE)
     kinds = (*range(N_SIDE), *range(N_SIDE))  # both parameters offer the same choices
     assert layouts == [FeatureLayout(2, widths=sides, numeric=(False, False), kinds=kinds)]
 
 
 def test_ties_are_broken_by_the_seed_not_by_the_table() -> None:
-    class Flat:
-        def fit(self, X: npt.NDArray[np.float32], y: npt.NDArray[np.float64]) -> None:
-            pass
-
-        def predict(self, X: npt.NDArray[np.float32]) -> tuple[np.ndarray, np.ndarray]:
-            return np.zeros(len(X)), np.zeros(len(X))
-
     def chosen(seed: int) -> int:
         machine = ZAPSSearch(
             CANDIDATES, None, surrogate=lambda *_: Flat(), schedule=AnytimeSchedule(0), seed=seed
@@ -418,34 +426,16 @@ def test_equal_means_are_ranked_in_an_order_of_the_seed() -> None:
 
 
 def test_the_surrogate_sees_the_mean_ranks_of_the_neighbours_between() -> None:
-    layouts: list[FeatureLayout] = []
+    def check(X: npt.NDArray[np.float32]) -> None:
+        # On a full grid the neighbours are the others of the row and of the column.
+        ranks = PROXIES.ranks.reshape(N_SIDE, N_SIDE, 2)
+        sums = ranks.sum(axis=0, keepdims=True) + ranks.sum(axis=1, keepdims=True) - 2 * ranks
+        means = (sums / (2 * N_SIDE - 2)).reshape(-1, 2)
+        np.testing.assert_array_equal(X[:, :2], PROXIES.ranks[:12].astype(np.float32))
+        np.testing.assert_allclose(X[:, 2:4], means[:12], rtol=1e-5)
+        np.testing.assert_array_equal(X[:, 4:], CANDIDATES.encoding[:12])
 
-    class Spy:
-        def fit(self, X: npt.NDArray[np.float32], y: npt.NDArray[np.float64]) -> None:
-            # On a full grid the neighbours are the others of the row and of the column.
-            ranks = PROXIES.ranks.reshape(N_SIDE, N_SIDE, 2)
-            sums = ranks.sum(axis=0, keepdims=True) + ranks.sum(axis=1, keepdims=True) - 2 * ranks
-            means = (sums / (2 * N_SIDE - 2)).reshape(-1, 2)
-            np.testing.assert_array_equal(X[:, :2], PROXIES.ranks[:12].astype(np.float32))
-            np.testing.assert_allclose(X[:, 2:4], means[:12], rtol=1e-5)
-            np.testing.assert_array_equal(X[:, 4:], CANDIDATES.encoding[:12])
-
-        def predict(self, X: npt.NDArray[np.float32]) -> tuple[np.ndarray, np.ndarray]:
-            return np.zeros(len(X)), np.zeros(len(X))
-
-    def factory(layout: FeatureLayout, seed: int) -> Spy:
-        layouts.append(layout)
-        return Spy()
-
-    machine = ZAPSSearch(
-        CANDIDATES,
-        PROXIES,
-        surrogate=factory,
-        settings=SearchSettings(neighbourhood=True),
-        schedule=AnytimeSchedule(10),
-        seed=0,
-    )
-    machine.propose(history(range(12)), 12)
+    layouts = layouts_of_a_fit(check, SearchSettings(neighbourhood=True))
     assert [(each.n_proxies, each.has_neighbourhood) for each in layouts] == [(2, True)]
 
 

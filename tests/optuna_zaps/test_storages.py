@@ -7,6 +7,7 @@ import json
 import logging
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import optuna
 from optuna.samplers import BaseSampler
@@ -68,7 +69,11 @@ def score(trial: optuna.Trial) -> float:
 def killed_before_its_first_parameter(study: optuna.Study) -> optuna.Trial:
     """Make a trial that has claimed a configuration, and of which nothing else is known."""
     trial = study.ask()
-    study.sampler._params_of(study, study.trials[trial.number], "x")
+    with (
+        mock.patch.object(study._storage, "set_trial_param", side_effect=KeyboardInterrupt),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        score(trial)
     assert study.trials[trial.number].params == {}
     assert study.trials[trial.number].system_attrs["zaps:candidate"]
     return trial
