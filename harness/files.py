@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and folders that are tried before work is done."""
+"""Files that are replaced at once, and folders that are checked before studies are run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def write_whole(path: Path, content: bytes | str) -> None:
     Args:
         path: The file. Its folders are made, and a link is followed. Its permissions are those of
             any new file, so that the umask of a shared folder counts.
-        content: What it shall hold; text is encoded as UTF-8.
+        content: New content; text is encoded as UTF-8.
 
     Raises:
         OSError: If it cannot be written. Nothing is left beside the old file then.
@@ -37,7 +37,7 @@ def write_whole(path: Path, content: bytes | str) -> None:
 
 
 def check_writable(directory: Path, names: Iterable[str] = ()) -> None:
-    """Try a folder before hours of work are spent on what it shall hold; leaves it as it was.
+    """Check that a folder can be written before studies are run; leave it as it was.
 
     Args:
         directory: The folder. One that is not there yet is tried where it will be made.

@@ -47,7 +47,7 @@ def _runs(process: int) -> bool:
 
 
 def _is_zombie(process: int) -> bool:
-    """Whether a process ended and nobody took notice; only Linux tells."""
+    """Whether a process has ended but was not waited for; only Linux tells."""
     try:
         state = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -30,7 +30,7 @@ LARGER_IS_BETTER = {
     "cpu_seconds": False,
 }
 GROUP = ("benchmark", "dataset", "source", "in_flight", "budget")
-"""What studies must share to be compared."""
+"""Columns in which studies must agree to be compared."""
 
 COLUMNS = (
     *GROUP,

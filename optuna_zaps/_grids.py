@@ -56,7 +56,7 @@ class Numbers(Protocol):
         """For each number a value near it that Optuna accepts, as far as there is one."""
 
     def count(self) -> float:
-        """How many there are; infinite in a continuum."""
+        """Number of values; infinite in a continuum."""
 
     def all(self) -> tuple[Any, ...]:
         """All of them, in order, where they can be counted."""
@@ -278,7 +278,7 @@ class LargeIntegerGrid(IntegerGrid):
         return (exact or accepted or [value])[0]
 
     def _last_digit(self, number: float) -> int:
-        """How coarse floats are where Optuna subtracts the lowest value from a number."""
+        """Distance between floats where Optuna subtracts the lowest value from a number."""
         return max(int(math.ulp(max(abs(number), abs(self._low), number - self._low))), 1)
 
 

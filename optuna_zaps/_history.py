@@ -269,7 +269,7 @@ class HistoryReader:
     def unfinished(
         self, study: Study, configurations: Configurations, own: set[int]
     ) -> dict[Any, int]:
-        """How many trials are on each configuration that none has evaluated to its end.
+        """Count the trials on each configuration that none has evaluated to its end.
 
         Args:
             study: The study.

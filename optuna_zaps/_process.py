@@ -99,10 +99,10 @@ def all_trials(study: Study) -> list[FrozenTrial]:
 
 
 class TrialsOfAsk:
-    """Trials of a study, read from the storage once in an ask.
+    """Trials of a study, read from the storage once per ask.
 
-    Each reading costs a remote storage several statements, and the space and the history are
-    looked for in the same trials.
+    Reading them takes several SQL statements, and an ask needs them twice: for the search space
+    and for the history.
     """
 
     def __init__(self) -> None:
@@ -124,14 +124,14 @@ class TrialsOfAsk:
         self._local.known = (study._storage, study._study_id, all_trials(study))
 
     def forget(self) -> None:
-        """Keep nothing."""
+        """Drop the trials that :meth:`refresh` kept."""
         self._local.known = None
 
 
 class OwnTrials:
-    """Trials that threads of this process evaluate in ``Study.optimize``.
+    """Trials that threads of this process are evaluating in ``Study.optimize``.
 
-    They will end, unlike running trials of a worker that may have died.
+    They will end, whereas the worker of another running trial may have died.
     """
 
     def __init__(self) -> None:
@@ -141,15 +141,15 @@ class OwnTrials:
         return (OwnTrials, ())
 
     def begin(self, study: Study, trial: FrozenTrial) -> None:
-        """Note the trial of this thread, which has left the one before."""
+        """Record the trial of this thread; the one before is over."""
         self.end()
         if study._thread_local.in_optimize_loop:
             self._of_thread[threading.current_thread()] = trial._trial_id
 
     def end(self) -> None:
-        """Note that the trial of this thread has ended."""
+        """Record that the trial of this thread has ended."""
         self._of_thread.pop(threading.current_thread(), None)
 
     def ids(self) -> set[int]:
-        """Identities of the trials under way."""
+        """Identities of these trials."""
         return {id_ for thread, id_ in list(self._of_thread.items()) if thread.is_alive()}

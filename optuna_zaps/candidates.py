@@ -40,7 +40,7 @@ MAX_POOL_COLUMNS = MAX_CELLS // 2**12
 
 
 _LONG = 64
-"""Longest text of a choice that is known by itself rather than by its digest."""
+"""Longest text of a choice that is its own key; a longer one has a digest for a key."""
 
 _DIGEST = "sha256"
 
@@ -258,7 +258,7 @@ class CandidateSet:
 
     @cached_property
     def _features(self) -> tuple[_Feature, ...]:
-        """What the encoding consists of."""
+        """Columns of the encoding, parameter by parameter."""
         is_pool = self._n_seen is not None
         n_columns = MAX_POOL_COLUMNS if is_pool else MAX_CELLS // len(self)
         sizes = [len(values) for name, values in self.choices.items() if name not in self.places]
@@ -418,7 +418,7 @@ class CandidateSet:
 def choice_key(value: Any) -> Any:
     """Hashable stand-in that equals itself for NaN, as Optuna compares choices.
 
-    A list equals a tuple: storages return either as a list. What is long is known by its digest.
+    A list equals a tuple: storages return either as a list. A long value has a digest for a key.
     """
     if type(value) in (int, bool) or (type(value) is str and len(value) <= _LONG):
         return value  # most are, and are asked for often
@@ -439,7 +439,7 @@ def choice_key(value: Any) -> Any:
 
 
 def digested(value: Any) -> Any:
-    """A value, or, if that is long, what stands for it among choices and is short as JSON."""
+    """Return a value, or a digest in a mapping if its JSON would be long."""
     key = choice_key(value)
     if isinstance(key, tuple) and len(key) == 2 and key[0] == _DIGEST:
         return {_DIGEST: key[1]}

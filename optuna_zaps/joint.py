@@ -48,10 +48,15 @@ _N_TYPICAL = 32
 
 
 _LEAST_CHANCE = 0.75
-"""Chance of a value, in units of the best chance, that a proposal must have."""
+"""Smallest chance of a value that a proposal may have, relative to the largest chance.
+
+Of 100 trials on six problems such as those of tests/optuna_zaps/test_failures.py, 0.75 wasted 20
+to 39 (TPE 37 to 90; 10 seeds) and found better values than TPE on each; 0.5 wasted 35 to 58 on
+the three where it was tried.
+"""
 
 _SUCCESS = -(2**31)
-"""Number of the outcome that says whether a trial gives values at all."""
+"""Number of the outcome "the trial gives a value"."""
 
 
 @dataclass(frozen=True)
@@ -242,9 +247,10 @@ class JointSearch:
 
 
 def _succeeding(success: Prediction, free: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Candidates whose trials are about as likely to give values as the likeliest.
+    """Mask of the free candidates that are likely enough to give a value.
 
-    Relative to the likeliest, since failures that come by chance, anywhere, must not decide.
+    The threshold is relative to the likeliest candidate, so that failures by chance, which strike
+    anywhere, rule nothing out.
 
     Args:
         success: Prediction of labels that are 1 for success and 0 for failure.

@@ -284,8 +284,8 @@ class ZAPSSampler(BaseSampler):
         self._trials = TrialsOfAsk()
         self._own = OwnTrials()
         self._reader = HistoryReader(self._trials.of)
-        # System attributes of each trial as it begins, which some callers hand over as a view
-        # that reads the storage anew.
+        # System attributes of each trial when it began: later, Optuna may pass a view of them that
+        # reads the storage at every access.
         self._begun: PerStudy[dict[int, Mapping[str, Any]]] = PerStudy(dict)
         # Candidates free after the latest choice, less what others may have taken since.
         self._n_free: PerStudy[int] = PerStudy(int)
@@ -508,10 +508,10 @@ class ZAPSSampler(BaseSampler):
     def _stop_if_exhausted(
         self, study: Study, trial: FrozenTrial, candidates: CandidateSet
     ) -> None:
-        """Stop a study of which every configuration was evaluated or is about to be.
+        """Stop a study once every configuration was evaluated or is being evaluated here.
 
-        Running trials of other processes may be those of workers that have died, so that further
-        trials evaluate their configurations again before the study stops.
+        The worker of a trial that runs in another process may have died, so the study goes on
+        until such configurations were evaluated again.
         """
         self._n_free[study] -= 1  # A trial whose parameters were all enqueued took one unasked.
         if self._n_free[study] > 0:
@@ -552,8 +552,8 @@ class ZAPSSampler(BaseSampler):
     ) -> dict[str, Any] | None:
         """Configuration of a trial in an inferred space of which a range has changed.
 
-        It is chosen at the first parameter, and anew where one has not the range that was
-        expected.
+        It is chosen at the first parameter, and again where the range of a parameter is not the
+        expected one.
 
         Returns:
             ``None`` if no inferred space has the parameter.
@@ -659,8 +659,8 @@ class ZAPSSampler(BaseSampler):
     def _fixed(self, study: Study, trial: FrozenTrial, arena: Arena) -> dict[str, Any]:
         """Parameters of a trial that are decided before a candidate is chosen.
 
-        A trial that is tried again because its worker died has the claim of the first try, and
-        keeps it unless another trial has taken it.
+        A retried trial has the claim of the trial whose worker died, and keeps it unless another
+        trial holds that configuration.
         """
         attributes = self._begun[study].get(trial._trial_id)
         fixed = {**fixed_from_outside(study, self), **fixed_params(trial, attributes)}
@@ -733,7 +733,7 @@ class ZAPSSampler(BaseSampler):
     def _abandoned(
         self, study: Study, trial: FrozenTrial, candidates: CandidateSet
     ) -> dict[Any, int]:
-        """Candidates that none but running trials have, whose workers may have died.
+        """Candidates held only by running trials of other processes, which may have died.
 
         Args:
             study: The study.
@@ -741,8 +741,8 @@ class ZAPSSampler(BaseSampler):
             candidates: All there are.
 
         Returns:
-            For each of them how many such trials it has. None where the storage fails the trials
-            of dead workers by itself (heartbeat).
+            Number of such trials of each candidate; empty where the storage has a heartbeat, and
+            fails the trials of dead workers itself.
         """
         if is_heartbeat_enabled(study._storage):
             return {}
@@ -1107,7 +1107,7 @@ def _proxy_names(initial_proxies: Sequence[str] | ProxyFit | None) -> list[str] 
 
 
 def _refuse_to_lack_proxies(initial_proxies: Sequence[str] | None, features: str) -> None:
-    """Refuse settings of proxies where there are none, rather than at the first trial."""
+    """Refuse settings that need proxies where there are none."""
     if initial_proxies is not None:
         raise ValueError(
             f"initial_proxies names {list(initial_proxies)}, but there are no proxies to choose "
@@ -1155,14 +1155,14 @@ _TPE_DEFAULTS: dict[str, Any] = {
 
 
 def _check_always_so(**arguments: bool | None) -> None:
-    """Check arguments that describe TPE and that ZAPS has no choice of."""
+    """Check arguments that choose what ZAPS always does."""
     for name, value in arguments.items():
         if value is not None:
             _checks.boolean(name, value)
 
 
 def _warn_of_no_effect(**arguments: Any) -> None:
-    """Warn once of all arguments that tune TPE and are not as TPE has them by default."""
+    """Warn once of all arguments that tune TPE and differ from TPE's defaults."""
     given = [
         name
         for name, value in arguments.items()
@@ -1171,12 +1171,12 @@ def _warn_of_no_effect(**arguments: Any) -> None:
     if given:
         _checks.warn(
             f"ZAPSSampler takes {', '.join(given)} so that code written for TPESampler runs, but "
-            "what tunes TPE has no effect on it. Leave it out to avoid this warning."
+            "what tunes TPE has no effect here. Leave it out to avoid this warning."
         )
 
 
 def _unused(name: str, prefix: str, taken: Container[Any]) -> str:
-    """A name for a column of ours beside those that the user has named."""
+    """Prefix a name of our own until no name of the user equals it."""
     while name in taken:
         name = prefix + name
     return name

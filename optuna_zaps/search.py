@@ -217,9 +217,9 @@ class History:
         unavailable: Mask of shape (n_candidates,) of those not to be proposed: evaluated, failed
             or being evaluated.
         pending: Distinct candidates without a label that are being evaluated, shape (n_pending,).
-            Their labels are not known, but that they will be is: the spread of a prediction is
-            the one that remains then, which turns the search away from where other workers are
-            (GP-BUCB, Desautels et al., 2014, Eq. 7). The mean is that of the labels alone.
+            The spread of a prediction is the one that remains once they have labels, which turns
+            the search away from where other workers are; the mean is that of the known labels
+            (GP-BUCB, Desautels et al., 2014, Eq. 7).
     """
 
     labelled: IntArray
@@ -550,10 +550,10 @@ class ZAPSSearch:
     def _given_pending(
         self, model: Prediction, labelled: IntArray, labels: FloatArray, pending: IntArray
     ) -> Prediction:
-        """A prediction whose acquisition counts the spread that remains after pending trials.
+        """Replace the acquisition by one with the spread that remains after pending trials.
 
         Args:
-            model: What the labels alone predict.
+            model: Prediction from the labels alone.
             labelled: Shape (n_labelled,).
             labels: Their labels.
             pending: Shape (n_pending,).

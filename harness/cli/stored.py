@@ -161,7 +161,7 @@ def _tables_of(results: Sequence[CellResult]) -> dict[BenchmarkKey, TabularBench
 
 @contextmanager
 def _storage_errors(storage: str, what: str, *kinds: type[Exception]) -> Iterator[None]:
-    """Turns errors of a storage into a message without its password."""
+    """Turn errors of a storage into a message without its password."""
     try:
         yield
     except kinds as error:

@@ -75,9 +75,10 @@ class Surrogate(Protocol):
 
 @runtime_checkable
 class SurrogateOfPending(Surrogate, Protocol):
-    """A surrogate that knows how much it will know once running evaluations have ended.
+    """A surrogate that can predict its dispersion after running evaluations have ended.
 
-    Others take no account of them: all that they are told is which rows are free.
+    A surrogate without this method ignores running evaluations; only their candidates are not
+    proposed again.
     """
 
     def std_given(
