@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import suppress
+from functools import partial
 import os
 from pathlib import Path
 import tempfile
-from uuid import uuid4
+
+from optuna_zaps._files import replace_file
 
 
 def write_whole(path: Path, content: bytes | str) -> None:
@@ -23,17 +24,15 @@ def write_whole(path: Path, content: bytes | str) -> None:
     """
     file = Path(os.path.realpath(path))
     file.parent.mkdir(parents=True, exist_ok=True)
-    part = file.with_name(f".{file.name}.{uuid4().hex}.tmp")
-    try:
-        with part.open("xb") as opened:
-            opened.write(content.encode() if isinstance(content, str) else content)
-            opened.flush()
-            os.fsync(opened.fileno())
-        os.replace(part, file)
-    except BaseException:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
-        raise
+    replace_file(file, partial(_write_through, content))
+
+
+def _write_through(content: bytes | str, path: Path) -> None:
+    """Write a new file down to the disk."""
+    with path.open("xb") as opened:
+        opened.write(content.encode() if isinstance(content, str) else content)
+        opened.flush()
+        os.fsync(opened.fileno())
 
 
 def check_writable(directory: Path, names: Iterable[str] = ()) -> None:

@@ -15,14 +15,13 @@ from dataclasses import asdict
 from dataclasses import dataclass
 from dataclasses import field
 import json
-import os
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import pandas as pd
 
 from optuna_zaps import _checks
+from optuna_zaps._files import replace_file
 from optuna_zaps.zerocost._identity import digest
 
 
@@ -203,7 +202,7 @@ class Chunks:
     def _write_note(self, note: _Note) -> None:
         content = asdict(note)
         text = json.dumps({**content, _CHECKSUM: digest(content)}, indent=1)
-        _replace(self._note_file, lambda part: part.write_text(text, encoding="utf-8"))
+        replace_file(self._note_file, lambda part: part.write_text(text, encoding="utf-8"))
 
     def _loaded(self, start: int, n_rows: int, token: str) -> pd.DataFrame:
         frame = pd.read_parquet(self._file(start))
@@ -220,18 +219,8 @@ class Chunks:
     def _save(self, start: int, token: str) -> None:
         frame = self._frames[start].copy()
         frame.attrs[_CHECKSUM] = _checksum(start, token, frame)
-        _replace(self._file(start), frame.to_parquet)
+        replace_file(self._file(start), frame.to_parquet)
 
 
 def _checksum(start: int, token: str, frame: pd.DataFrame) -> str:
     return digest((start, token, repr(frame.to_dict("list"))))
-
-
-def _replace(file: Path, write: Callable[[Path], Any]) -> None:
-    """Write a file that is there whole or not at all."""
-    part = file.with_name(f"{file.name}.{os.getpid()}.part")
-    try:
-        write(part)
-        part.replace(file)
-    finally:
-        part.unlink(missing_ok=True)
