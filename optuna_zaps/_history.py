@@ -279,6 +279,17 @@ class HistoryReader:
         unfinished = self._tally(study, configurations, None).unfinished()
         return {each: len(trials) for each, trials in unfinished.items() if not trials & own}
 
+    def any_undecided(
+        self, study: Study, configurations: Configurations, but: FrozenTrial
+    ) -> bool:
+        """Whether another trial may still choose a configuration.
+
+        A trial chooses none once it has suggested every parameter, or has ended.
+        """
+        names = set(configurations.names)
+        _, rest = self._split(study, configurations, but)
+        return any(not t.state.is_finished() and not names <= t.params.keys() for t in rest)
+
     def holders(
         self,
         study: Study,

@@ -624,6 +624,7 @@ class ZAPSSampler(BaseSampler):
         refused: list[dict[str, Any]] = []
         # Each refusal means that another worker holds the candidate.
         for _ in range(_MAX_WORKERS):
+            next_number = self._next_number(study, trial, arena)
             search, observations = arena.view(study, self._reader, trial, fixed)
             candidates = search.first.candidates
             matching = candidates.matching(fixed)
@@ -644,7 +645,7 @@ class ZAPSSampler(BaseSampler):
                 continue
             params = candidates.params(proposal.candidate)
             self._claim(study, trial, {**claimed, **params})
-            if self._holds(study, trial, arena, params):
+            if self._is_alone(study, next_number) or self._holds(study, trial, arena, params):
                 n_running = len(observations.objectives[0].pending)
                 n_free = int((matching & ~observations.unavailable).sum()) - 1
                 self._n_free[study] = n_free - 2 * n_running
@@ -676,6 +677,26 @@ class ZAPSSampler(BaseSampler):
         claim = claimable(params)
         if claim is not None:
             study._storage.set_trial_system_attr(trial._trial_id, CLAIM_KEY, claim)
+
+    def _next_number(self, study: Study, trial: FrozenTrial, arena: Arena) -> int | None:
+        """Number of the first trial not read yet, if no other one may still claim a candidate."""
+        if self._reader.any_undecided(study, arena.configurations, trial):
+            return None
+        return len(self._trials.of(study))
+
+    def _is_alone(self, study: Study, next_number: int | None) -> bool:
+        """Whether no trial can have claimed anything since the history was read.
+
+        A trial that begins later sees this one's claim. To look for one takes a single SQL
+        statement, where :meth:`_holds` reads all trials.
+        """
+        if next_number is None:
+            return False
+        try:
+            study._storage.get_trial_id_from_study_id_trial_number(study._study_id, next_number)
+        except KeyError:
+            return True
+        return False
 
     def _holds(
         self, study: Study, trial: FrozenTrial, arena: Arena, params: Mapping[str, Any]

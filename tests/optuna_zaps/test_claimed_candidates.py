@@ -174,19 +174,25 @@ def test_of_two_claims_at_once_the_trial_of_the_lower_number_keeps_its_own(
 
 
 @pytest.mark.parametrize("ends", [False, True], ids=["runs", "has ended"])
-@pytest.mark.parametrize("number", ["lower", "higher"])
-def test_what_another_trial_holds_already_is_left_to_it(number: str, ends: bool) -> None:
+@pytest.mark.parametrize("which", ["lower", "higher", "begun", "later"])
+def test_what_another_trial_holds_already_is_left_to_it(which: str, ends: bool) -> None:
     """Of what was claimed after the history was read: the other has looked, and seen nobody."""
     storage = Staged()
     lower, higher, wanted = two_that_want_the_same(storage)
-    holder, ours = (lower, higher) if number == "lower" else (higher, lower)
+    holder, ours = (higher, lower) if which == "higher" else (lower, higher)
+    if which == "begun":
+        holder.suggest_float("of no space", 0.0, 1.0)
+    elif which == "later":
+        lower.study.tell(lower, state=optuna.trial.TrialState.FAIL)
     has_read, may_claim = threading.Event(), threading.Event()
     thread = storage.suggest(ours, lambda: (has_read.set(), may_claim.wait(30)), lambda: None)
     assert has_read.wait(30)
+    if which == "later":
+        holder = lower.study.ask()
     holder.suggest_categorical("n", CHOICES)
     if ends:
         holder.study.tell(holder, 1.0)
     may_claim.set()
     thread.join()
-    assert holder.params == {"n": wanted}
+    assert holder.params["n"] == wanted
     assert ours.params["n"] not in {3, 7, wanted}
