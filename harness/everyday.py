@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from harness.benchmarks import functions
-from harness.benchmarks import hpo
-from harness.benchmarks.base import TabularBenchmark
-from harness.benchmarks.functions import FunctionProblem
-from harness.benchmarks.problem import check_one_of
 from harness.experiment import CellResult
+from harness.problems import functions
+from harness.problems import hpo
+from harness.problems.base import TabularBenchmark
+from harness.problems.functions import FunctionProblem
+from harness.problems.problem import check_one_of
 from harness.readings import Reading
 from harness.readings import benchmark_key
 from harness.readings import keyed
@@ -48,7 +48,7 @@ def load(name: str, source: str | None = None) -> EverydayProblem:
 
     Args:
         name: One of :data:`NAMES`.
-        source: Source of a table's numbers (:data:`harness.benchmarks.hpo.SOURCES`), by default
+        source: Source of a table's numbers (:data:`harness.problems.hpo.SOURCES`), by default
             the one without proxies. Functions have no other.
 
     Raises:

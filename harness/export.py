@@ -16,9 +16,9 @@ from optuna.storages import BaseStorage
 from optuna.trial import FrozenTrial
 from optuna.trial import TrialState
 
-from harness.benchmarks import TabularBenchmark
 from harness.experiment import Cell
 from harness.experiment import CellResult
+from harness.problems import TabularBenchmark
 from harness.readings import BenchmarkKey
 from harness.readings import benchmark_key
 

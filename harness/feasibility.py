@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from harness.benchmarks.limits import Limited
 from harness.experiment import CellResult
+from harness.problems.limits import Limited
 from harness.readings import benchmark_key
 from harness.readings import keyed
 from harness.readings import read_off

@@ -22,9 +22,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from harness.benchmarks.base import TabularBenchmark
 from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
+from harness.problems.base import TabularBenchmark
 from harness.readings import BenchmarkKey
 from harness.readings import Reading
 from harness.readings import benchmark_key

@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from harness.benchmarks.tradeoffs import Tradeoff
 from harness.experiment import CellResult
+from harness.problems.tradeoffs import Tradeoff
 from harness.readings import benchmark_key
 from harness.readings import keyed
 from harness.readings import read_off

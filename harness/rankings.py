@@ -20,11 +20,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import rankdata
 
-from harness.benchmarks import TabularBenchmark
 from harness.metrics import N_TOP
 from harness.metrics import precision_curve
 from harness.metrics import regret_curve
-from optuna_zaps.selection import spearman
+from harness.problems import TabularBenchmark
+from optuna_zaps.search.proxy_fit import spearman
 
 
 Floats = npt.NDArray[np.float64]

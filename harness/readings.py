@@ -17,9 +17,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from harness.benchmarks.problem import Problem
 from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
+from harness.problems.problem import Problem
 from harness.samplers import is_budget_aware
 
 

@@ -17,18 +17,18 @@ Not in the paper:
 * Without proxies, and where that test finds none, the process also counts how many parameters
   have each choice, of those that offer the same choices, as the edges of a cell do.
 * Between doublings of the values the processes score an eighth of the candidates, at least 2,048
-  and at most 65,536, the best at the last doubling (:class:`~optuna_zaps.search.Shortlist`).
+  and at most 65,536, the best at the last doubling.
 * While trials are running, the spread of a prediction is the one that remains once they have
   ended (GP-BUCB, Desautels et al., 2014). A model of its own learns where trials fail, or are
   pruned before they report. A fit sees at most 1,024 labels, the best half and a sample.
-* Spaces that cannot be enumerated, several objectives and constraints (:mod:`optuna_zaps.pool`,
-  :mod:`optuna_zaps.joint`).
+* Spaces that cannot be enumerated, several objectives and constraints
+  (:mod:`optuna_zaps.search.pool`, :mod:`optuna_zaps.search.outcomes`).
 """
 
 from __future__ import annotations
 
 from optuna_zaps.sampler import ZAPSSampler
-from optuna_zaps.selection import ProxyFit
+from optuna_zaps.search.proxy_fit import ProxyFit
 
 
 __version__ = "0.1.0"

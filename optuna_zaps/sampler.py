@@ -30,41 +30,41 @@ from optuna.trial import TrialState
 import pandas as pd
 
 from optuna_zaps import _checks
-from optuna_zaps import _space
-from optuna_zaps._arena import Arena
-from optuna_zaps._arena import DrawnArena
-from optuna_zaps._arena import EnumeratedArena
-from optuna_zaps._history import CLAIM_KEY
-from optuna_zaps._history import PHASE_KEY
-from optuna_zaps._history import HistoryReader
-from optuna_zaps._history import claim_in
-from optuna_zaps._history import claimable
-from optuna_zaps._history import direction_signs
-from optuna_zaps._history import fixed_from_outside
-from optuna_zaps._history import fixed_params
-from optuna_zaps._inferred import InferredSpaces
-from optuna_zaps._process import Lock
-from optuna_zaps._process import OwnTrials
-from optuna_zaps._process import PerStudy
-from optuna_zaps._process import TrialsOfAsk
-from optuna_zaps._random import stream
-from optuna_zaps._remembered import ProxyFunction
-from optuna_zaps._remembered import RememberedProxies
-from optuna_zaps.candidates import CandidateSet
-from optuna_zaps.candidates import choice_key
-from optuna_zaps.initialization import sequence_plan
-from optuna_zaps.joint import JointSearch
-from optuna_zaps.profiles import PROFILES
-from optuna_zaps.profiles import Profile
-from optuna_zaps.proxies import ProxyTable
-from optuna_zaps.proxies import split_table
-from optuna_zaps.search import AnytimeSchedule
-from optuna_zaps.search import BudgetSchedule
-from optuna_zaps.search import Proposal
-from optuna_zaps.search import Schedule
-from optuna_zaps.search import Shortlist
-from optuna_zaps.search import ZAPSSearch
-from optuna_zaps.selection import ProxyFit
+from optuna_zaps.search.candidates import CandidateSet
+from optuna_zaps.search.candidates import choice_key
+from optuna_zaps.search.initial_design import sequence_plan
+from optuna_zaps.search.outcomes import JointSearch
+from optuna_zaps.search.profiles import PROFILES
+from optuna_zaps.search.profiles import Profile
+from optuna_zaps.search.proxies import ProxyTable
+from optuna_zaps.search.proxies import split_table
+from optuna_zaps.search.proxy_fit import ProxyFit
+from optuna_zaps.search.proxy_function import ProxyFunction
+from optuna_zaps.search.proxy_function import RememberedProxies
+from optuna_zaps.search.randomness import stream
+from optuna_zaps.search.search import AnytimeSchedule
+from optuna_zaps.search.search import BudgetSchedule
+from optuna_zaps.search.search import Proposal
+from optuna_zaps.search.search import Schedule
+from optuna_zaps.search.search import Shortlist
+from optuna_zaps.search.search import ZAPSSearch
+from optuna_zaps.study import parameters
+from optuna_zaps.study.cache import Lock
+from optuna_zaps.study.cache import OwnTrials
+from optuna_zaps.study.cache import PerStudy
+from optuna_zaps.study.cache import TrialsOfAsk
+from optuna_zaps.study.history import CLAIM_KEY
+from optuna_zaps.study.history import PHASE_KEY
+from optuna_zaps.study.history import HistoryReader
+from optuna_zaps.study.history import claim_in
+from optuna_zaps.study.history import claimable
+from optuna_zaps.study.history import direction_signs
+from optuna_zaps.study.history import fixed_from_outside
+from optuna_zaps.study.history import fixed_params
+from optuna_zaps.study.inferred_space import InferredSpaces
+from optuna_zaps.study.spaces import Arena
+from optuna_zaps.study.spaces import DrawnArena
+from optuna_zaps.study.spaces import EnumeratedArena
 from optuna_zaps.surrogates import SurrogateFactory
 
 
@@ -143,8 +143,8 @@ class ZAPSSampler(BaseSampler):
             Names of the proxies that seed the initialisation, or a fitted
             :class:`~optuna_zaps.ProxyFit`: what proved informative on another data set. By
             default six non-redundant proxies on which the others agree most, chosen without any
-            label (:func:`~optuna_zaps.selection.consensus_subset`); on NAS-Bench-201 they serve
-            as well as those that ProxyFit chooses with all labels.
+            label (:func:`~optuna_zaps.search.proxy_fit.consensus_subset`); on NAS-Bench-201 they
+            serve as well as those that ProxyFit chooses with all labels.
         surrogate:
             Name of the model: ``"gaussian-process"`` for two averaged processes, one of which
             sees no proxies (neither does where they show no relation with the values), the
@@ -222,7 +222,7 @@ class ZAPSSampler(BaseSampler):
         self,
         proxies: pd.DataFrame | ProxyFunction | None = None,
         *,
-        search_space: _space.SearchSpace | None = None,
+        search_space: parameters.SearchSpace | None = None,
         budget: int | None = None,
         initial_proxies: Sequence[str] | ProxyFit | None = None,
         surrogate: str | SurrogateFactory | None = None,
@@ -297,7 +297,7 @@ class ZAPSSampler(BaseSampler):
         self._arenas: dict[Hashable, tuple[dict[str, BaseDistribution], Arena]] = {}
         self._arena: Arena | None = None
         self._space_is_given = True
-        space = None if search_space is None else _space.normalized(search_space)
+        space = None if search_space is None else parameters.normalized(search_space)
         if isinstance(proxies, pd.DataFrame):
             self._arena = EnumeratedArena(self._table_search(proxies, space))
         elif proxies is None or callable(proxies):
@@ -330,13 +330,13 @@ class ZAPSSampler(BaseSampler):
             AttributeError: If the search space is not known yet.
         """
         search = self._known_search("proxies_")
-        parameters = search.candidates.frame()
+        frame = search.candidates.frame()
         if search.proxies is None:
-            return parameters
-        names = list(parameters)
+            return frame
+        names = list(frame)
         for name in search.proxies.names:
             names.append(_unused(name, "proxy:", names))
-        return pd.concat([parameters, search.proxies.frame], axis=1).set_axis(names, axis=1)
+        return pd.concat([frame, search.proxies.frame], axis=1).set_axis(names, axis=1)
 
     @property
     def initial_proxies_(self) -> list[str]:
@@ -444,7 +444,7 @@ class ZAPSSampler(BaseSampler):
                 expected.append(_Expected(space, chosen))
             self._trials.forget()
         return {
-            name: _space.served(name, params[name], distribution)
+            name: parameters.served(name, params[name], distribution)
             for name, distribution in search_space.items()
             if name in params
         }
@@ -460,13 +460,15 @@ class ZAPSSampler(BaseSampler):
         if self._space_is_given:
             params = self._params_of(study, trial, param_name)
             if params is not None and param_name in params:
-                return _space.served(param_name, params[param_name], param_distribution)
+                return parameters.served(param_name, params[param_name], param_distribution)
         else:
             params = self._expected_params(study, trial, param_name, param_distribution)
             if params is None:
                 self._warn_of_branches(study, param_name)
-            elif param_name in params and _space.offers(param_distribution, params[param_name]):
-                return _space.served(param_name, params[param_name], param_distribution)
+            elif param_name in params and parameters.offers(
+                param_distribution, params[param_name]
+            ):
+                return parameters.served(param_name, params[param_name], param_distribution)
         return self._independent_sampler.sample_independent(
             study, trial, param_name, param_distribution
         )
@@ -565,7 +567,7 @@ class ZAPSSampler(BaseSampler):
                     break
             else:
                 return None
-            if expected.params is None or not _space.same(
+            if expected.params is None or not parameters.same(
                 expected.space[param_name], distribution
             ):
                 expected.space[param_name] = distribution
@@ -798,25 +800,25 @@ class ZAPSSampler(BaseSampler):
     ) -> JointSearch:
         if len(table) == 0:
             raise ValueError("The proxy table must have at least one row, but is empty.")
-        parameters, proxies = split_table(table, None if space is None else list(space))
-        if space is not None and _space.size(space) == float("inf"):
-            continuous = [name for name in space if _space.size({name: space[name]}) == np.inf]
+        named, proxies = split_table(table, None if space is None else list(space))
+        if space is not None and parameters.size(space) == float("inf"):
+            continuous = [name for name in space if parameters.size({name: space[name]}) == np.inf]
             raise ValueError(
                 f"A proxy table needs a finite search space, but {continuous} are continuous. "
                 "Leave them out of search_space: they go to independent_sampler."
             )
         try:
             candidates = CandidateSet.from_frame(
-                parameters,
-                None if space is None else _space.choices_of(space),
-                places=None if space is None else _space.places_of(space),
+                named,
+                None if space is None else parameters.choices_of(space),
+                places=None if space is None else parameters.places_of(space),
             )
         except ValueError as error:
-            n_repeated = int(parameters.map(choice_key).duplicated().sum())
+            n_repeated = int(named.map(choice_key).duplicated().sum())
             if space is not None or not n_repeated:
                 raise
             raise ValueError(
-                f"With the parameters {list(parameters)} a configuration occurs again "
+                f"With the parameters {list(named)} a configuration occurs again "
                 f"({n_repeated} duplicates in all); the other columns are numeric and were taken "
                 "for proxies. If one of them is a parameter, name the parameters by "
                 "search_space=, or by table.set_index([...])."
@@ -864,7 +866,7 @@ class ZAPSSampler(BaseSampler):
     def _arena_within(self, study: Study, space: dict[str, BaseDistribution]) -> Arena:
         """Arena of an inferred space that also learns from trials with other ranges."""
         united = self._inferred.united(study, space)
-        ranges = {name: d for name, d in space.items() if not _space.same(d, united[name])}
+        ranges = {name: d for name, d in space.items() if not parameters.same(d, united[name])}
         return self._arena_of(united, ranges)
 
     def _arena_of(
@@ -885,7 +887,7 @@ class ZAPSSampler(BaseSampler):
             )
         key = frozenset(space), bool(ranges)
         known, arena = self._arenas.get(key, (None, None))
-        if arena is None or known is None or not _space.same_space(known, space):
+        if arena is None or known is None or not parameters.same_space(known, space):
             arena = self._make_arena(space, enumerated=not ranges)
             self._arenas[key] = dict(space), arena
         if ranges:
@@ -894,8 +896,8 @@ class ZAPSSampler(BaseSampler):
         return arena
 
     def _make_arena(self, space: dict[str, BaseDistribution], *, enumerated: bool) -> Arena:
-        if enumerated and _space.is_enumerable(space, with_proxies=self._function is not None):
-            candidates = _space.grid(space)
+        if enumerated and parameters.is_enumerable(space, with_proxies=self._function is not None):
+            candidates = parameters.grid(space)
             proxies = None
             if self._function is not None:
                 proxies = ProxyTable.from_function(self._function, candidates)

@@ -25,12 +25,12 @@ import typer
 
 from harness.experiment import Cell
 from harness.experiment import CellResult
-from harness.processes import stopped_by_sigterm
 from harness.report import formats
-from harness.runner import Engine
-from harness.runner import Outcome
-from harness.runner import run
-from harness.store import Store
+from harness.run.processes import stopped_by_sigterm
+from harness.run.runner import Engine
+from harness.run.runner import Outcome
+from harness.run.runner import run
+from harness.run.store import Store
 
 
 # What is printed has labels, folders and tracebacks of the user in it: none of it is markup.

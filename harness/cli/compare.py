@@ -10,9 +10,8 @@ from typing import Annotated
 from rich.table import Table
 import typer
 
-from harness import benchmarks
+from harness import problems
 from harness import samplers
-from harness.benchmarks import TabularBenchmark
 from harness.cli.common import InFlight
 from harness.cli.common import Jobs
 from harness.cli.common import Output
@@ -29,9 +28,10 @@ from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
 from harness.paper.experiments import COMPARED
 from harness.paper.results import published_studies
+from harness.problems import TabularBenchmark
 from harness.readings import keyed
-from harness.runner import make_cells
-from harness.store import Store
+from harness.run.runner import make_cells
+from harness.run.store import Store
 
 
 SamplerNames = Annotated[
@@ -49,7 +49,7 @@ SamplerNames = Annotated[
 def list_() -> None:
     """Show the benchmarks, data sets, sources and samplers that have a name."""
     table = Table("benchmark", "data sets", "source", "on this machine", title_justify="left")
-    for info in benchmarks.available():
+    for info in problems.available():
         for source, description in info.sources.items():
             state = "no" if source not in info.present else "yes"
             if source == info.default_source:
@@ -96,7 +96,7 @@ def compare(
     """
     find_modules_here()
     with clean_errors():
-        tables = [benchmarks.load(benchmark, name, source) for name in dict.fromkeys(dataset)]
+        tables = [problems.load(benchmark, name, source) for name in dict.fromkeys(dataset)]
         specs = make_specs(sampler)
         budgets = sorted(set(budget))
         _refuse_large_budgets(budgets, tables)

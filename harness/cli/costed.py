@@ -14,8 +14,6 @@ import typer
 
 from harness import feasibility
 from harness import pareto
-from harness.benchmarks import limits as limits_of
-from harness.benchmarks import tradeoffs as tradeoffs_of
 from harness.cli.common import InFlight
 from harness.cli.common import Jobs
 from harness.cli.common import Output
@@ -30,14 +28,16 @@ from harness.cli.compare import SamplerNames
 from harness.cli.compare import find_modules_here
 from harness.cli.compare import make_specs
 from harness.experiment import CellResult
-from harness.files import write_whole
+from harness.problems import limits as limits_of
+from harness.problems import tradeoffs as tradeoffs_of
 from harness.report.costed import LIMITS
 from harness.report.costed import TRADEOFFS
 from harness.report.costed import Shown
 from harness.report.costed import costed_tables
-from harness.runner import make_cells
+from harness.run.files import write_whole
+from harness.run.runner import make_cells
+from harness.run.store import Store
 from harness.samplers import build
-from harness.store import Store
 
 
 Problems = Annotated[

@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 
 from harness import everyday as problems_of
-from harness.benchmarks import TabularBenchmark
 from harness.cli.common import InFlight
 from harness.cli.common import Jobs
 from harness.cli.common import Output
@@ -26,14 +25,15 @@ from harness.cli.compare import find_modules_here
 from harness.cli.compare import make_specs
 from harness.everyday import EverydayProblem
 from harness.experiment import CellResult
-from harness.files import write_whole
+from harness.problems import TabularBenchmark
 from harness.readings import keyed
 from harness.report import formats
 from harness.report import write_dashboard
 from harness.report.everyday import everyday_tables
-from harness.runner import make_cells
+from harness.run.files import write_whole
+from harness.run.runner import make_cells
+from harness.run.store import Store
 from harness.samplers import build
-from harness.store import Store
 
 
 SeedsOf = Annotated[

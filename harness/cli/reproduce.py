@@ -23,7 +23,6 @@ from harness.cli.common import run_missing
 from harness.cli.common import say
 from harness.experiment import Cell
 from harness.experiment import CellResult
-from harness.files import check_writable
 from harness.paper import results as committed
 from harness.paper.claims import FAILS
 from harness.paper.claims import HOLDS
@@ -43,9 +42,10 @@ from harness.paper.experiments import cells
 from harness.paper.experiments import tables_at_hand
 from harness.paper.page import headline
 from harness.paper.page import write_page
-from harness.runner import Engine
-from harness.runner import Outcome
-from harness.store import Store
+from harness.run.files import check_writable
+from harness.run.runner import Engine
+from harness.run.runner import Outcome
+from harness.run.store import Store
 
 
 _PAGE = "paper.html"

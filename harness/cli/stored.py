@@ -14,8 +14,7 @@ from optuna.exceptions import OptunaError
 from sqlalchemy.exc import SQLAlchemyError
 import typer
 
-from harness import benchmarks
-from harness.benchmarks import TabularBenchmark
+from harness import problems
 from harness.cli.common import clean_errors
 from harness.cli.common import command_line
 from harness.cli.common import console
@@ -24,17 +23,18 @@ from harness.cli.common import progress_bar
 from harness.cli.common import say
 from harness.experiment import CellResult
 from harness.export import export as export_studies
-from harness.files import check_writable
-from harness.files import write_whole
 from harness.metrics import summarize
-from harness.passwords import hidden
-from harness.passwords import without_passwords
+from harness.problems import TabularBenchmark
 from harness.readings import BenchmarkKey
 from harness.readings import benchmark_key
 from harness.report import rich_table
 from harness.report import write_dashboard
-from harness.store import Store
-from harness.store import latest
+from harness.run.files import check_writable
+from harness.run.files import write_whole
+from harness.run.passwords import hidden
+from harness.run.passwords import without_passwords
+from harness.run.store import Store
+from harness.run.store import latest
 
 
 Budgets = Annotated[
@@ -132,7 +132,7 @@ def stored_results(directory: Path) -> list[CellResult]:
     """
     with plain_warnings():
         everything = Store(directory).load_all()
-    results = [result for result in everything if benchmarks.is_table(result.cell.benchmark)]
+    results = [result for result in everything if problems.is_table(result.cell.benchmark)]
     if len(results) < len(everything):
         console.print(
             f"{len(everything) - len(results)} results on other problems than tables are left "
@@ -156,7 +156,7 @@ def stored_results(directory: Path) -> list[CellResult]:
 
 def _tables_of(results: Sequence[CellResult]) -> dict[BenchmarkKey, TabularBenchmark]:
     keys = dict.fromkeys(benchmark_key(result) for result in results)
-    return {key: benchmarks.load(*key) for key in keys}
+    return {key: problems.load(*key) for key in keys}
 
 
 @contextmanager

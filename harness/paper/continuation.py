@@ -29,8 +29,8 @@ import pandas as pd
 from harness.experiment import Cell
 from harness.experiment import CellResult
 from harness.paper.evidence import Evidence
+from harness.run.store import Store
 from harness.samplers import is_budget_aware
-from harness.store import Store
 
 
 N_REPLAYS = 3

@@ -25,18 +25,18 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from harness.benchmarks import TabularBenchmark
 from harness.experiment import CellResult
 from harness.metrics import summarize
 from harness.paper import published as paper
 from harness.paper.published import PLACES
 from harness.paper.published import Place
 from harness.paper.schemes import scheme_readings
+from harness.problems import TabularBenchmark
 from harness.readings import keyed
 from harness.report import provenance
 from harness.report.heatmaps import OBJECTIVE
 from harness.report.provenance import Fact
-from optuna_zaps.selection import spearman
+from optuna_zaps.search.proxy_fit import spearman
 
 
 Floats = npt.NDArray[np.float64]

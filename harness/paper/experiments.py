@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 
-from harness import benchmarks
+from harness import problems
 from harness import samplers
-from harness.benchmarks import TabularBenchmark
 from harness.experiment import Cell
 from harness.experiment import SamplerSpec
 from harness.paper import published as paper
 from harness.paper.published import Place
-from harness.runner import make_cells
+from harness.problems import TabularBenchmark
+from harness.run.runner import make_cells
 from harness.samplers import paper_initial_proxies
 
 
@@ -106,7 +106,7 @@ def all_proxies(benchmark: TabularBenchmark) -> list[str]:
 
 def transferred_proxies(benchmark: TabularBenchmark) -> list[str]:
     """What ProxyFit selects on NAS-Bench-201 / CIFAR-10, as far as the benchmark has it."""
-    selected = paper_initial_proxies(benchmarks.load(*paper.CIFAR10))
+    selected = paper_initial_proxies(problems.load(*paper.CIFAR10))
     return [name for name in selected if name in benchmark.proxies]
 
 
@@ -210,7 +210,7 @@ def tables_at_hand() -> tuple[list[TabularBenchmark], list[str]]:
     tables, missing = [], []
     for place in dict.fromkeys(p for experiment in EXPERIMENTS for p in experiment.places):
         try:
-            tables.append(benchmarks.load(*place, SOURCES.get(place)))
+            tables.append(problems.load(*place, SOURCES.get(place)))
         except ValueError as error:
             missing.append(str(error))
     return tables, list(dict.fromkeys(missing))

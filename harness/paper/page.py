@@ -11,7 +11,6 @@ from pathlib import Path
 
 import plotly.graph_objects as go
 
-from harness.files import write_whole
 from harness.paper import experiments
 from harness.paper import published as paper
 from harness.paper.claims import FAILS
@@ -31,6 +30,7 @@ from harness.paper.published import PLACES
 from harness.paper.published import Place
 from harness.report import embed
 from harness.report.palette import SCALES
+from harness.run.files import write_whole
 
 
 @dataclass(frozen=True)

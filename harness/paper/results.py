@@ -27,13 +27,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from harness.benchmarks import TabularBenchmark
 from harness.experiment import Cell
 from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
-from harness.files import write_whole
 from harness.paper.evidence import Evidence
+from harness.problems import TabularBenchmark
 from harness.report.provenance import Fact
+from harness.run.files import write_whole
 
 
 MAX_BYTES = 3_000_000
@@ -51,7 +51,7 @@ _DIGITS = 5  # significant ones, more than any table shows
 
 def committed() -> Path:
     """Directory of the results that come with the harness."""
-    return Path(str(files("harness.paper"))) / "results"
+    return Path(str(files("harness.paper"))) / "data"
 
 
 def write(

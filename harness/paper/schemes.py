@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import pandas as pd
 
 from harness import rankings
-from harness.benchmarks import TabularBenchmark
 from harness.metrics import N_TOP
 from harness.metrics import best_curve
 from harness.metrics import precision_curve
 from harness.metrics import regret_curve
+from harness.problems import TabularBenchmark
 
 
 def scheme_readings(table: TabularBenchmark, budgets: Sequence[int]) -> pd.DataFrame:

@@ -25,7 +25,7 @@ from harness.paper.published import ZAPS
 from harness.paper.published import Place
 from harness.report import formats
 from harness.report.heatmaps import OBJECTIVE
-from optuna_zaps.selection import greedy_subset
+from optuna_zaps.search.proxy_fit import greedy_subset
 
 
 AGGREGATES = (paper.RANK_PRODUCT, paper.RANK_PRODUCT_POSITIVE, paper.BORDA)

@@ -19,12 +19,11 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from harness.benchmarks.base import TabularBenchmark
 from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
-from harness.files import write_whole
 from harness.metrics import N_TOP
 from harness.metrics import summarize
+from harness.problems.base import TabularBenchmark
 from harness.readings import BenchmarkKey
 from harness.report import embed
 from harness.report import figures
@@ -40,6 +39,7 @@ from harness.report.tables import leaderboard
 from harness.report.tables import records
 from harness.report.views import View
 from harness.report.views import make_views
+from harness.run.files import write_whole
 from harness.samplers import is_budget_aware
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from harness.benchmarks.base import TabularBenchmark
+from harness.problems.base import TabularBenchmark
 from harness.report import formats
 from harness.report.palette import SCALES
 from harness.report.palette import SamplerStyle

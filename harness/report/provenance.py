@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.benchmarks import TabularBenchmark
 from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
+from harness.problems import TabularBenchmark
 from harness.report import formats
 
 

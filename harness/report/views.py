@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from harness.benchmarks.base import TabularBenchmark
 from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
 from harness.metrics import summarize
+from harness.problems.base import TabularBenchmark
 from harness.readings import BenchmarkKey
 from harness.readings import Reading
 from harness.readings import benchmark_key

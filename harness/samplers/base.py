@@ -26,9 +26,9 @@ from harness.samplers.space import SearchSpace
 from harness.samplers.space import Space
 from harness.samplers.space import categorical
 from harness.samplers.space import make_space
-from optuna_zaps._process import Lock
-from optuna_zaps._process import PerStudy
-from optuna_zaps._random import stream
+from optuna_zaps.search.randomness import stream
+from optuna_zaps.study.cache import Lock
+from optuna_zaps.study.cache import PerStudy
 
 
 class CategoricalSampler(BaseSampler, ABC):

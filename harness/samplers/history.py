@@ -15,8 +15,8 @@ from optuna.trial import TrialState
 
 from harness.samplers.space import Configuration
 from harness.samplers.space import Space
-from optuna_zaps._process import FinishedPrefix
-from optuna_zaps._process import PerStudy
+from optuna_zaps.study.cache import FinishedPrefix
+from optuna_zaps.study.cache import PerStudy
 
 
 Observation = tuple[Configuration, float]

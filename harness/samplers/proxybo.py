@@ -23,7 +23,7 @@ from harness.samplers.rounds import ProxyRoundSampler
 from harness.samplers.space import Configuration
 from harness.samplers.space import SearchSpace
 from harness.samplers.space import Space
-from optuna_zaps.proxies import scaled_ranks
+from optuna_zaps.search.proxies import scaled_ranks
 
 
 Floats = npt.NDArray[np.float64]

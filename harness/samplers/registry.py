@@ -17,9 +17,9 @@ from optuna.distributions import CategoricalDistribution
 from optuna.samplers import BaseSampler
 import pandas as pd
 
-from harness.benchmarks.base import TabularBenchmark
-from harness.benchmarks.problem import Problem
 from harness.experiment import SamplerSpec
+from harness.problems.base import TabularBenchmark
+from harness.problems.problem import Problem
 from harness.samplers.fingerprint import fingerprint
 from harness.samplers.syntax import parse
 

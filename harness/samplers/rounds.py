@@ -16,7 +16,7 @@ from harness.samplers.history import Observation
 from harness.samplers.space import Configuration
 from harness.samplers.space import SearchSpace
 from harness.samplers.space import Space
-from optuna_zaps.proxies import split_table
+from optuna_zaps.search.proxies import split_table
 
 
 class RoundSampler(CategoricalSampler):

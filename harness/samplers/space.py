@@ -24,8 +24,8 @@ from optuna.distributions import CategoricalDistribution
 import pandas as pd
 
 from harness.projection import HammingProjection
-from optuna_zaps.candidates import CandidateSet
-from optuna_zaps.candidates import Choices
+from optuna_zaps.search.candidates import CandidateSet
+from optuna_zaps.search.candidates import Choices
 
 
 Configuration = tuple[int, ...]

@@ -1,7 +1,7 @@
 """Models of the objective over all candidates (Section 3.4).
 
 A surrogate is a class with ``fit`` and ``predict`` and an entry in
-:data:`optuna_zaps.profiles.PROFILES`.
+:data:`optuna_zaps.search.profiles.PROFILES`.
 """
 
 from __future__ import annotations

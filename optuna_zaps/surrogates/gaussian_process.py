@@ -20,8 +20,8 @@ from scipy.linalg import get_blas_funcs
 from scipy.linalg import solve_triangular
 from scipy.optimize import minimize
 
-from optuna_zaps._ladder import coarser
-from optuna_zaps._ladder import rungs
+from optuna_zaps.search.schedule import coarser
+from optuna_zaps.search.schedule import rungs
 from optuna_zaps.surrogates._kernel import FloatArray
 from optuna_zaps.surrogates._kernel import Kernel
 from optuna_zaps.surrogates._kernel import PreparedRows

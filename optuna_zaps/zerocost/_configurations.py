@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from optuna_zaps.candidates import CandidateSet
+from optuna_zaps.search.candidates import CandidateSet
 
 
 Configurations = Mapping[str, Sequence[Any]] | Iterable[Mapping[str, Any]] | pd.DataFrame

@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'optuna-
 from torch import nn  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 
-from harness.benchmarks.networks.nasbench201 import NASBench201Network  # noqa: E402
+from harness.problems.networks.nasbench201 import NASBench201Network  # noqa: E402
 from optuna_zaps.zerocost import score  # noqa: E402
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from optuna_zaps import ZAPSSampler
-from optuna_zaps.initialization import uniform_plan
+from optuna_zaps.search.initial_design import uniform_plan
 from optuna_zaps.surrogates import FeatureLayout
 
 

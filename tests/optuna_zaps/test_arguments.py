@@ -22,7 +22,7 @@ from sklearn.base import clone
 
 from optuna_zaps import ProxyFit
 from optuna_zaps import ZAPSSampler
-from optuna_zaps import _space
+from optuna_zaps.study import parameters
 from optuna_zaps.surrogates import AveragedProcesses
 
 
@@ -224,13 +224,13 @@ def test_the_largest_seed_is_that_of_tpe() -> None:
     ids=lambda choices: type(choices).__name__,
 )
 def test_arrays_are_sequences_of_choices(choices: Any) -> None:
-    space = _space.normalized({"width": choices})
+    space = parameters.normalized({"width": choices})
     assert space == {"width": CategoricalDistribution([8, 16, 32])}
     assert {type(choice) for choice in space["width"].choices} == {int}  # type: ignore[attr-defined]
 
 
 def test_a_missing_choice_of_pandas_is_none() -> None:
-    space = _space.normalized({"width": pd.array([8, None], dtype="Int64")})
+    space = parameters.normalized({"width": pd.array([8, None], dtype="Int64")})
     assert space == {"width": CategoricalDistribution([8, None])}
 
 

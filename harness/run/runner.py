@@ -1,0 +1,333 @@
+"""Runs cells: each a real Optuna study, in processes, saved the moment it is done."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+import inspect
+import os
+import time
+import traceback
+from typing import Any
+
+import joblib
+from joblib.externals.loky import ProcessPoolExecutor
+from joblib.externals.loky.process_executor import BrokenProcessPool
+import optuna
+from optuna.samplers import BaseSampler
+from scipy import stats
+from threadpoolctl import threadpool_limits
+
+from harness import problems
+from harness.experiment import Cell
+from harness.experiment import CellResult
+from harness.experiment import SamplerSpec
+from harness.problems.problem import Evaluation
+from harness.problems.problem import Problem
+from harness.run.processes import end_with_parent
+from harness.run.provenance import provenance
+from harness.run.store import Store
+from harness.samplers import build
+from harness.samplers import is_budget_aware
+from optuna_zaps.search.search import MIN_LABELS
+
+
+ASKS_PER_EVALUATION = 20
+"""A study ends, its budget unspent, after this many asks per evaluation of the budget."""
+
+
+ENGINES = ("joblib", "dask")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one cell ended.
+
+    Attributes:
+        cell: The cell.
+        error: Traceback or reason if it failed, else ``None``.
+    """
+
+    cell: Cell
+    error: str | None = None
+
+
+def make_cells(
+    problems: Sequence[Problem],
+    samplers: Sequence[SamplerSpec],
+    seeds: Sequence[int],
+    budgets: Sequence[int],
+    *,
+    by_trials: bool = False,
+    in_flight: int = 1,
+) -> list[Cell]:
+    """Every combination, seeds first, so that all samplers progress side by side.
+
+    The budgets count distinct configurations, or, by trials, every proposal. A sampler that plans
+    for its budget gets a study for each; any other one study at the largest, which can be read
+    off at the smaller ones. Every study has as many trials ``in_flight``.
+    """
+    return [
+        Cell(
+            problem.name,
+            problem.dataset,
+            problem.source,
+            problem.fingerprint,
+            sampler,
+            seed,
+            budget,
+            by_trials,
+            in_flight,
+        )
+        for seed in seeds
+        for problem in problems
+        for sampler in samplers
+        for budget in (budgets if is_budget_aware(sampler) else [max(budgets)])
+    ]
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Where cells run.
+
+    Attributes:
+        name: ``"joblib"`` for processes of this machine, ``"dask"`` for the workers of a cluster.
+        scheduler: Address of Dask's scheduler; by default a cluster is started on this machine.
+            The workers must see the directory of the results.
+    """
+
+    name: str = "joblib"
+    scheduler: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.name not in ENGINES:
+            raise ValueError(f"The engine must be one of {ENGINES}, but got {self.name!r}.")
+        if self.scheduler is not None and self.name != "dask":
+            raise ValueError(f"Only the engine 'dask' has a scheduler, but got {self.name!r}.")
+
+    @contextmanager
+    def backend(self, n_jobs: int) -> Iterator[None]:
+        """Joblib's backend within a block.
+
+        Raises:
+            ValueError: If Dask is not installed, or its scheduler does not answer.
+        """
+        if self.name == "joblib":
+            with joblib.parallel_config(backend="loky", inner_max_num_threads=1, **_watched()):
+                yield
+            return
+        try:
+            from distributed import Client  # noqa: PLC0415  # only who asks for it needs it
+        except ImportError:
+            raise ValueError(
+                "The engine 'dask' must have the package distributed, but it is not installed. "
+                "Run: pip install 'optuna-zaps[dask]'"
+            ) from None
+        local = {} if self.scheduler else {"n_workers": n_jobs, "threads_per_worker": 1}
+        try:
+            client = Client(self.scheduler, **local)
+        except (OSError, TimeoutError) as error:
+            raise ValueError(
+                f"The scheduler must answer at {self.scheduler}, but: {error}."
+            ) from error
+        with client, joblib.parallel_config(backend="dask"):
+            if self.scheduler is None:
+                client.run(end_with_parent, os.getpid())
+            yield
+
+
+def run(
+    cells: Sequence[Cell], store: Store, *, n_jobs: int, engine: Engine | None = None
+) -> Iterator[Outcome]:
+    """Run the cells and save their results; a failed one does not stop the others.
+
+    Args:
+        cells: What to run, results that are there already included.
+        store: Where each result is saved, by the process that made it.
+        n_jobs: Number of processes, each of one thread.
+        engine: Where they run, by default on this machine.
+
+    Yields:
+        Outcomes in the order in which cells end. If a process dies (for want of memory, or of a
+        crash in native code), the cells that were in hand run again, each in a process of its
+        own, so that only the guilty one fails.
+    """
+    left = list(cells)
+    while left:
+        begun: dict[str, Cell] = {}
+        try:
+            for outcome in _run_together(left, store, n_jobs, engine or Engine(), begun):
+                begun.pop(outcome.cell.key, None)
+                left.remove(outcome.cell)
+                yield outcome
+        except BrokenProcessPool:
+            for cell in begun.values():
+                left.remove(cell)
+                yield _run_alone(cell, store)
+
+
+def _run_together(
+    cells: Sequence[Cell], store: Store, n_jobs: int, engine: Engine, begun: dict[str, Cell]
+) -> Iterator[Outcome]:
+    """Run cells in a pool, noting each that it was given."""
+
+    def tasks() -> Iterator[Any]:
+        for cell in list(cells):
+            begun[cell.key] = cell
+            yield joblib.delayed(_run_and_save)(cell, store)
+
+    with engine.backend(n_jobs):
+        parallel = joblib.Parallel(
+            n_jobs=n_jobs, batch_size=1, return_as="generator_unordered", pre_dispatch="2*n_jobs"
+        )
+        yield from parallel(tasks())
+
+
+def _watched() -> dict[str, Any]:
+    """Options of the processes that joblib starts, so that they end with this one."""
+    return {"initializer": end_with_parent, "initargs": (os.getpid(),)}
+
+
+def _run_alone(cell: Cell, store: Store) -> Outcome:
+    """Run a cell in a process that may die."""
+    if not store.missing([cell]):
+        return Outcome(cell)
+    executor = ProcessPoolExecutor(max_workers=1, **_watched())
+    try:
+        outcome: Outcome = executor.submit(_run_and_save, cell, store).result()
+    except BrokenProcessPool as error:
+        return Outcome(cell, f"Its process died before the end: {error}")
+    finally:
+        executor.shutdown(kill_workers=True)  # Who is interrupted does not wait for the study.
+    return outcome
+
+
+def run_cell(cell: Cell) -> CellResult:
+    """Run one study by ask and tell until its budget of distinct configurations is evaluated.
+
+    A configuration proposed again is told the value that is known, and costs nothing of the
+    budget unless the cell counts trials. A proposal that a table does not hold stands for the
+    nearest row not evaluated yet (:meth:`~harness.problems.TabularBenchmark.nearest`) and is
+    told its value. Constraints are set on the trial before it is told.
+
+    Once ``cell.in_flight`` trials are running, the oldest is told before the next is asked. When
+    those asked spend the budget, the running ones are told, oldest first, so that none is left.
+
+    CPU seconds of an ask are those of ``ask`` and every ``suggest``, where samplers do their work;
+    making the sampler, looking up values and the final ranking are not counted.
+
+    Args:
+        cell: What to run.
+
+    Returns:
+        The result; :attr:`~harness.experiment.CellResult.capped` if 20 asks per evaluation were
+        not enough.
+
+    Raises:
+        ValueError: If the problem is not the one that the cell was made for, the sampler cannot
+            be made, or there are constraints and Optuna is older than 5.
+    """
+    problem = problems.load_problem(cell.benchmark, cell.dataset, cell.source)
+    if problem.fingerprint != cell.benchmark_fingerprint:
+        raise ValueError(
+            f"The table of {cell.benchmark}/{cell.dataset} ({cell.source}) must have the "
+            f"fingerprint {cell.benchmark_fingerprint}, but has {problem.fingerprint}."
+        )
+    sampler = build(cell.sampler, problem, budget=cell.budget, seed=cell.seed)
+    study = optuna.create_study(sampler=sampler, directions=problem.directions)
+    evaluate = problem.begin(cell.seed)
+    asked: list[int] = []
+    ask_seconds: list[float] = []
+    tell_seconds: list[float] = []
+    running: deque[tuple[optuna.Trial, Evaluation]] = deque()
+    distinct: set[int] = set()
+    n_asks = cell.budget if cell.by_trials else ASKS_PER_EVALUATION * cell.budget
+    while len(distinct) < cell.budget and len(asked) < n_asks:
+        start = time.process_time()
+        trial = study.ask()
+        params = problem.suggest(trial)
+        ask_seconds.append(time.process_time() - start)
+        evaluation = evaluate(params)
+        asked.append(evaluation.number)
+        distinct.add(evaluation.number)
+        running.append((trial, evaluation))
+        if len(running) == cell.in_flight:
+            tell_seconds.append(_tell(study, *running.popleft()))
+    tell_seconds += [_tell(study, *oldest) for oldest in running]
+    return CellResult(
+        cell=cell,
+        asked=tuple(asked),
+        ask_seconds=_rounded(ask_seconds),
+        tell_seconds=_rounded(tell_seconds),
+        user_attrs=tuple(_compact(trial.user_attrs) for trial in study.get_trials(deepcopy=False)),
+        provenance=provenance(),
+        spearman=_ranking_quality(sampler, study, problem),
+        configurations=tuple(evaluate.configurations),
+        values=tuple(evaluate.values),
+    )
+
+
+def _tell(study: optuna.Study, trial: optuna.Trial, evaluation: Evaluation) -> float:
+    """Tell a trial what its proposal was worth; CPU seconds of the tell."""
+    if evaluation.constraints:
+        _constrain(trial, evaluation.constraints)
+    start = time.process_time()
+    study.tell(trial, evaluation.values)
+    return time.process_time() - start
+
+
+def _constrain(trial: optuna.Trial, constraints: Mapping[str, float]) -> None:
+    if not hasattr(trial, "set_constraint"):
+        raise ValueError(
+            "Constraints must have Trial.set_constraint, which came with Optuna 5, but this is "
+            f"Optuna {optuna.__version__}. Run: pip install 'optuna>=5'"
+        )
+    for name, value in constraints.items():
+        trial.set_constraint(name, value)
+
+
+def _ranking_quality(sampler: BaseSampler, study: optuna.Study, problem: Problem) -> float | None:
+    """Spearman correlation of the final prediction with the truth over the whole table.
+
+    ``None`` if the problem is no table of one value each, or the sampler does not predict.
+
+    A sampler predicts if it has ``rank(study, n)``, which gives the ``n`` predicted best: their
+    parameters, and the prediction as ``mean``.
+    """
+    if not isinstance(problem, problems.TabularBenchmark):
+        return None
+    benchmark, rank = problem, getattr(sampler, "rank", None)
+    if rank is None or not {"study", "n"} <= inspect.signature(rank).parameters.keys():
+        return None
+    if len(study.get_trials(deepcopy=False)) < MIN_LABELS:
+        return None
+    ranking = rank(study, n=len(benchmark.values))
+    truth = benchmark.values[benchmark.rows(ranking)]
+    return float(stats.spearmanr(ranking["mean"], truth).statistic)
+
+
+def _run_and_save(cell: Cell, store: Store) -> Outcome:
+    # What a sampler remarks on a problem it remarks in every study: that would bury the table.
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    try:
+        with threadpool_limits(limits=1):  # With one job there is no process of its own to limit.
+            store.save(run_cell(cell))
+    except Exception:
+        return Outcome(cell, traceback.format_exc())
+    return Outcome(cell)
+
+
+def _rounded(seconds: Sequence[float]) -> tuple[float, ...]:
+    """To the microsecond: the clock knows no more."""
+    return tuple(round(second, 6) for second in seconds)
+
+
+def _compact(attributes: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: float(f"{value:.6g}") if isinstance(value, float) else value
+        for name, value in attributes.items()
+    }

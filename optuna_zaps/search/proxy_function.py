@@ -1,0 +1,146 @@
+"""A proxy function that is called once for each configuration, whatever becomes of the call."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+from collections.abc import Hashable
+from collections.abc import Mapping
+from decimal import Decimal
+from itertools import islice
+import math
+from numbers import Real
+import traceback
+from typing import Any
+from typing import NoReturn
+from typing import TypeAlias
+
+from optuna_zaps.search.candidates import MAX_CANDIDATES
+from optuna_zaps.search.candidates import choice_key
+from optuna_zaps.search.candidates import is_missing
+
+
+ProxyFunction: TypeAlias = Callable[[dict[str, Any]], Mapping[str, float]]
+
+_Row: TypeAlias = "tuple[tuple[str, ...], array[float]]"
+"""Names and values, of which the names are shared by all rows."""
+
+_MAX_ROWS = MAX_CANDIDATES
+"""Configurations that are remembered, as many as the largest space that is enumerated has."""
+
+_MAX_PICKLED = 2**12
+"""Configurations that a pickle takes along: those of the latest pools, which come again."""
+
+
+class RememberedProxies:
+    """A proxy function and what it returned for each configuration.
+
+    A configuration for which the function raises an exception, or returns what is no mapping from
+    names to real numbers, has no proxies. It is not tried again.
+
+    Args:
+        function: From parameters to proxies.
+    """
+
+    def __init__(self, function: ProxyFunction) -> None:
+        self._function = function
+        self._rows: dict[Hashable, _Row | None] = {}
+        self._shared: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._first_error: Exception | None = None
+        self._reason = ""
+        self._is_told = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        latest = list(islice(reversed(self._rows.items()), _MAX_PICKLED))
+        # Not every exception can be pickled, and none is with its traceback.
+        return self.__dict__ | {"_rows": dict(reversed(latest)), "_first_error": None}
+
+    def of(self, params: dict[str, Any]) -> Mapping[str, float] | None:
+        """Proxies of a configuration, ``None`` if the function failed for it."""
+        names = tuple(sorted(params))
+        key = self._shared_copy(names), tuple(choice_key(params[name]) for name in names)
+        row = self._rows.pop(key) if key in self._rows else self._evaluated(params)
+        # At the end, so that those at the beginning are the ones not asked for the longest.
+        self._rows[key] = row
+        if len(self._rows) > _MAX_ROWS:
+            del self._rows[next(iter(self._rows))]
+        return None if row is None else dict(zip(*row, strict=True))
+
+    def refuse_failure(self) -> NoReturn:
+        """Refuse a function that failed for every configuration.
+
+        Raises:
+            ValueError: Always, from the first exception.
+        """
+        raise ValueError(
+            f"The proxy function failed for every configuration; {self._reason}"
+        ) from self._first_error
+
+    def remark(self, n_failed: int, n_configurations: int) -> str | None:
+        """Say once that the function failed for some configurations.
+
+        Args:
+            n_failed: Number of those for which it failed.
+            n_configurations: Number of those asked for.
+
+        Returns:
+            ``None`` if there is nothing to say, or if it was said before.
+        """
+        if n_failed == 0 or self._is_told:
+            return None
+        # With the traceback go all the frames that led to the call.
+        self._is_told, self._first_error = True, None
+        return (
+            f"{n_failed} of {n_configurations} configurations have none and are ranked in the "
+            f"middle, because the proxy function failed, {self._reason}"
+        )
+
+    def _evaluated(self, params: dict[str, Any]) -> _Row | None:
+        shown = str(params)
+        try:
+            row = self._function(params)
+            if not isinstance(row, Mapping):
+                raise TypeError(
+                    f"The proxy function must return a mapping {{name: number}}, but got {row!r}."
+                )
+            values = {str(name): _checked(name, value) for name, value in row.items()}
+            if len(values) < len(row):
+                raise ValueError(f"Each proxy must have a name of its own, but got {list(row)}.")
+        except Exception as error:
+            if not self._reason:
+                # The variables of its frames may hold a network, and the memory of a GPU.
+                traceback.clear_frames(error.__traceback__)
+                self._first_error = error
+                self._reason = f"for {shown}: {type(error).__name__}: {error}"
+            return None
+        return self._shared_copy(tuple(values)), array("d", values.values())
+
+    def _shared_copy(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        return self._shared.setdefault(names, names)
+
+
+def real_number(value: Any) -> float | None:
+    """Return a proxy as a float: NaN for a missing value, infinity for what is beyond a float.
+
+    Returns:
+        ``None`` for what is no real number, nor an array or tensor of one.
+    """
+    try:
+        number = value.item() if hasattr(value, "item") else value
+    except (RuntimeError, ValueError):  # an array of several
+        return None
+    if is_missing(number):
+        return math.nan
+    if not isinstance(number, Real | Decimal):
+        return None
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def _checked(name: Any, value: Any) -> float:
+    number = real_number(value)
+    if number is None:
+        raise TypeError(f"The proxy {name!r} must be a real number, but is {value!r}.")
+    return number

@@ -1,0 +1,1 @@
+"""Between Optuna and arrays: trials in, observations out; a candidate in, parameters out."""

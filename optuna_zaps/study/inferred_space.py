@@ -1,0 +1,190 @@
+"""Search space of a study whose sampler was not told it, read from the finished trials.
+
+A parameter whose range changes in mid-study is one parameter: what its trials have shown counts
+over the union of its ranges, and the next trial is expected to ask for the latest of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+from decimal import Decimal
+import math
+from typing import TypeAlias
+
+from optuna.distributions import BaseDistribution
+from optuna.distributions import FloatDistribution
+from optuna.distributions import IntDistribution
+from optuna.study import Study
+from optuna.trial import FrozenTrial
+from optuna.trial import TrialState
+
+from optuna_zaps.study.cache import FinishedPrefix
+from optuna_zaps.study.cache import PerStudy
+from optuna_zaps.study.cache import all_trials
+from optuna_zaps.study.parameters import same
+
+
+Space: TypeAlias = dict[str, BaseDistribution]
+
+
+class InferredSpaces:
+    """Spaces of studies, each finished trial of which is looked at once.
+
+    Args:
+        read_trials: Reads the trials of a study.
+    """
+
+    def __init__(self, read_trials: Callable[[Study], Sequence[FrozenTrial]] = all_trials) -> None:
+        self._read_trials = read_trials
+        self._partitions: PerStudy[list[_Partition]] = PerStudy(list)
+
+    def shared(self, study: Study) -> Space:
+        """Parameters that every trial suggests, each with its latest distribution."""
+        return self._partition(study).shared()
+
+    def groups(self, study: Study) -> list[Space]:
+        """Parameters that occur in the same trials together, for each set of trials.
+
+        As :class:`~optuna.samplers.TPESampler` has them with ``group=True``.
+        """
+        return self._partition(study).groups()
+
+    def variable(self, study: Study) -> set[str]:
+        """Parameters that any finished trial suggests and that have more than one value."""
+        return self._partition(study).variable()
+
+    def changing(self, study: Study) -> Collection[str]:
+        """Parameters whose range has changed.
+
+        As of the latest call of another method: reading a storage takes time.
+        """
+        return self._latest(study).unions
+
+    def united(self, study: Study, space: Mapping[str, BaseDistribution]) -> Space:
+        """Space in which each range is united with those of the finished trials.
+
+        As of the latest call of another method, as :meth:`changing`.
+        """
+        partition = self._latest(study)
+        return {name: partition.united(name, d) for name, d in space.items()}
+
+    def _latest(self, study: Study) -> _Partition:
+        return self._partitions[study][-1] if self._partitions[study] else _Partition()
+
+    def _partition(self, study: Study) -> _Partition:
+        trials = self._read_trials(study)
+        known = self._partitions[study]
+        finished = known[0] if known and known[0].prefix.is_of(trials) else _Partition()
+        known[:] = [finished, finished.including(trials)]
+        return known[1]
+
+
+class _Partition:
+    """Spaces according to a run of trials, in order of their numbers."""
+
+    def __init__(self) -> None:
+        self.prefix = FinishedPrefix()
+        self.unions: Space = {}
+        self._latest: Space = {}
+        self._incompatible: set[str] = set()
+        self._shared: list[str] | None = None
+        self._groups: list[list[str]] = []
+
+    def including(self, trials: Sequence[FrozenTrial]) -> _Partition:
+        """Partition of all trials; finished ones at the beginning are remembered."""
+        finished, rest = self.prefix.advance(trials)
+        self._add(finished)
+        twin = _Partition()
+        twin.unions, twin._latest = self.unions.copy(), self._latest.copy()
+        twin._incompatible = self._incompatible.copy()
+        twin._shared, twin._groups = self._shared, self._groups
+        twin._add(trial for trial in rest if trial.state.is_finished())
+        return twin
+
+    def shared(self) -> Space:
+        return self._space(self._shared or [])
+
+    def variable(self) -> set[str]:
+        constant = {n for n, d in self._latest.items() if self.united(n, d).single()}
+        return {name for group in self._groups for name in group} - constant
+
+    def groups(self) -> list[Space]:
+        return [space for space in map(self._space, self._groups) if space]
+
+    def united(self, name: str, distribution: BaseDistribution) -> BaseDistribution:
+        known = self.unions.get(name, self._latest.get(name, distribution))
+        return (
+            distribution
+            if same(known, distribution)
+            else _union(known, distribution) or distribution
+        )
+
+    def _space(self, names: Iterable[str]) -> Space:
+        return {name: self._latest[name] for name in sorted(names) if name in self._latest}
+
+    def _add(self, trials: Iterable[FrozenTrial]) -> None:
+        for trial in trials:
+            if trial.state in (TrialState.COMPLETE, TrialState.PRUNED):
+                names = trial.distributions.keys()
+                if self._shared is None or not names >= set(self._shared):
+                    shared = names if self._shared is None else self._shared
+                    self._shared = [name for name in shared if name in names]
+                self._groups = _refined(self._groups, names)
+                for name, distribution in trial.distributions.items():
+                    self._take(name, distribution)
+
+    def _take(self, name: str, distribution: BaseDistribution) -> None:
+        latest = self._latest.get(name)
+        if same(latest, distribution) or name in self._incompatible:
+            return
+        if latest is not None:
+            union = _union(self.unions.get(name, latest), distribution)
+            if union is None:
+                self._incompatible.add(name)
+                self.unions.pop(name, None)
+                del self._latest[name]
+                return
+            self.unions[name] = union
+        self._latest[name] = distribution
+
+
+def _refined(groups: list[list[str]], names: Collection[str]) -> list[list[str]]:
+    """Each group in two, what the trial suggests and what not; and what is new to all."""
+    parts = []
+    for group in groups:
+        parts.append([name for name in group if name in names])
+        parts.append([name for name in group if name not in names])
+    known = {name for group in groups for name in group}
+    parts.append([name for name in names if name not in known])
+    return [part for part in parts if part]
+
+
+def _union(one: BaseDistribution, other: BaseDistribution) -> BaseDistribution | None:
+    """Distribution that has the values of both.
+
+    Returns:
+        ``None`` where Optuna takes the two for different parameters: of another type or scale, or
+        of other choices.
+    """
+    if isinstance(one, FloatDistribution) and isinstance(other, FloatDistribution):
+        if one.log == other.log:
+            low, high = min(one.low, other.low), max(one.high, other.high)
+            return FloatDistribution(low, high, log=one.log, step=_common_step(one, other))
+    elif isinstance(one, IntDistribution) and isinstance(other, IntDistribution):
+        if one.log == other.log:
+            low, high = min(one.low, other.low), max(one.high, other.high)
+            step = math.gcd(one.step, other.step, one.low - other.low)
+            return IntDistribution(low, high, log=one.log, step=step)
+    return None
+
+
+def _common_step(one: FloatDistribution, other: FloatDistribution) -> float | None:
+    """Step of a grid that has the values of both, ``None`` if that is not the grid of either."""
+    if one.step is None or one.step != other.step:
+        return None
+    offset = Decimal(str(one.low)) - Decimal(str(other.low))
+    return one.step if offset % Decimal(str(one.step)) == 0 else None

@@ -1,0 +1,376 @@
+from __future__ import annotations
+
+import copy
+import json
+import math
+
+import numpy as np
+import optuna
+from optuna.distributions import BaseDistribution
+from optuna.distributions import IntDistribution
+import pytest
+
+from optuna_zaps import ZAPSSampler
+from optuna_zaps.search.candidates import CandidateSet
+from optuna_zaps.search.outcomes import JointSearch
+from optuna_zaps.search.outcomes import Observations
+from optuna_zaps.search.outcomes import _balanced
+from optuna_zaps.search.outcomes import n_dominating
+from optuna_zaps.search.outcomes import pareto_front
+from optuna_zaps.search.search import AnytimeSchedule
+from optuna_zaps.search.search import History
+from optuna_zaps.search.search import ZAPSSearch
+from optuna_zaps.surrogates import FeatureLayout
+
+
+SPACE: dict[str, BaseDistribution] = {"x": IntDistribution(0, 29), "y": IntDistribution(0, 29)}
+
+
+def point(trial: optuna.Trial) -> tuple[int, int]:
+    return trial.suggest_int("x", 0, 29), trial.suggest_int("y", 0, 29)
+
+
+def history(labels: list[float], labelled: list[int] | None = None) -> History:
+    candidates = list(range(len(labels))) if labelled is None else labelled
+    return History(np.array(candidates), np.array(labels), np.zeros(10, dtype=np.bool_))
+
+
+def test_dominance_by_hand() -> None:
+    labels = np.array([[3.0, 1.0], [1.0, 3.0], [2.0, 2.0], [1.0, 1.0], [2.0, 2.0], [2.0, 1.0]])
+    assert n_dominating(labels).tolist() == [0, 0, 0, 5, 0, 3]
+    assert pareto_front(labels).tolist() == [[3, 1], [1, 3], [2, 2], [2, 2]]
+
+
+def test_feasible_first_then_by_dominance() -> None:
+    observed = Observations(
+        (history([1.0, 2.0, 3.0, 4.0]), history([1.0, 2.0, 3.0, 4.0])),
+        (history([0.0, 9.0, -5.0, -1.0]),),  # slack makes up for nothing
+    )
+    np.testing.assert_allclose(observed.violations(), [0, 0, 1, 0.2])
+    assert observed.best_first().tolist() == [1, 0, 3, 2]
+
+
+def test_a_constraint_that_is_not_known_is_no_violation() -> None:
+    observed = Observations((history([1.0, 2.0]),), (history([-1.0], [1]),))
+    assert observed.violations().tolist() == [0.0, 1.0]
+
+
+def many(n: int) -> tuple[Observations, np.ndarray]:
+    """Two objectives and a constraint on every other of n candidates, and their merit."""
+    rng = np.random.default_rng(1)
+    candidates, merit = rng.permutation(n), rng.permutation(n).astype(np.float64)
+    nothing = np.zeros(n, dtype=np.bool_)
+    return (
+        Observations(
+            (History(candidates, merit, nothing), History(candidates, 2 * merit, nothing)),
+            (History(candidates[::2], 1.0 + merit[::2], nothing),),
+        ),
+        merit,
+    )
+
+
+def test_thinning_keeps_the_best_half_and_a_sample_of_the_others() -> None:
+    observed, merit = many(600)
+    thinned = observed.thinned(256, observed.best_first(), np.random.default_rng(0))
+    first, second = thinned.objectives
+    assert len(first.labelled) == 256
+    # Each candidate keeps its labels, and the oldest come first.
+    kept = np.isin(observed.labelled, first.labelled)
+    for part, factor in ((first, 1), (second, 2)):
+        np.testing.assert_array_equal(part.labelled, observed.labelled[kept])
+        np.testing.assert_array_equal(part.labels, factor * merit[kept])
+    (constraint,) = thinned.constraints
+    np.testing.assert_array_equal(constraint.labelled, observed.labelled[::2][kept[::2]])
+    np.testing.assert_array_equal(constraint.labels, 1 + merit[::2][kept[::2]])
+    # Labels are 0 to 599: the best 128 are all there; of the other 472 there is a sample of 128,
+    # whose mean of 235.5 has a standard error of 136 sqrt((1 - 128 / 472) / 128) = 10.3.
+    assert set(range(472, 600)) <= set(first.labels)
+    assert np.mean(first.labels[first.labels < 472]) == pytest.approx(235.5, abs=3 * 10.3)
+
+
+def test_thinning_leaves_few_labels_alone_and_most_of_the_sample_as_labels_arrive() -> None:
+    few, _ = many(20)
+    whole = few.thinned(20, few.best_first(), np.random.default_rng(0))
+    np.testing.assert_array_equal(whole.labelled, few.labelled)
+    assert len(few.thinned(19, few.best_first(), np.random.default_rng(0)).labelled) == 19
+    observed, _ = many(400)
+    before = observed.objectives[0]
+    fewer = Observations(
+        (History(before.labelled[:390], before.labels[:390], before.unavailable),)
+    )
+    samples = [
+        set(each.thinned(100, each.best_first(), np.random.default_rng(0)).labelled.tolist())
+        for each in (fewer, observed)
+    ]
+    assert len(samples[0] & samples[1]) > 90  # of independent samples about 58
+
+
+class Known:
+    """A surrogate that predicts what it is told of each objective, and is sure of it.
+
+    Args:
+        tables: Labels that a model is fitted on, and what it then predicts of all candidates;
+            of other labels, those of constraints, it predicts that everything is feasible.
+    """
+
+    def __init__(self, *tables: tuple[list[float], list[float]]) -> None:
+        self._tables = {tuple(labels): np.array(means) for labels, means in tables}
+
+    def __call__(self, layout: FeatureLayout, seed: int) -> Known:
+        return copy.copy(self)
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> None:
+        self._means = self._tables.get(tuple(y.tolist()))
+
+    def predict(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        means = np.ones(len(X)) if self._means is None else self._means
+        return means, np.zeros(len(X))
+
+
+def share_proposed(
+    candidate: int,
+    labels: list[list[float]],
+    means: list[list[float]],
+    constraint: list[float] | None = None,
+) -> float:
+    """How often a search of two objectives whose predictions are certain proposes a candidate."""
+    outcomes = [*labels, *([] if constraint is None else [constraint])]
+    histories = tuple(
+        History(np.arange(len(each)), np.array(each), np.arange(len(means[0])) < len(each))
+        for each in outcomes
+    )
+    observed = Observations(histories[:2], histories[2:])
+    search = ZAPSSearch(
+        CandidateSet.grid({"n": range(len(means[0]))}),
+        None,
+        surrogate=Known(*zip(labels, means, strict=True)),
+        schedule=AnytimeSchedule(0),
+        seed=0,
+    )
+    joint = JointSearch(search, seed=0)
+    proposals = [joint.propose(observed, number) for number in range(400)]
+    assert all(proposal is not None for proposal in proposals)
+    return float(np.mean([proposal.candidate == candidate for proposal in proposals]))
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e4])
+def test_the_hypervolume_is_counted_from_beyond_the_worst_of_the_front(unit: float) -> None:
+    """Otherwise what adds to either end of the front would seem to add nothing."""
+    # The front is (0, 1), (1, 0) and its extent 1 each way: the reference is (-0.1, -0.1).
+    # Candidate 3 would be (0.01, 0.01), which adds little, and 4 (2, -0.05), whose distances in
+    # units of a direction (u, v) are 2.1 / u and 0.05 / v. It is better than 3, with 0.11 / u and
+    # 0.11 / v, where u / v > 0.11 / 0.05. Angles of directions are uniform in a quarter circle.
+    labels = [[0.0, 1.0, 0.0], [unit, 0.0, 0.0]]
+    means = [[0.0, 1.0, 0.0, 0.01, 2.0], [unit, 0.0, 0.0, 0.01 * unit, -0.05 * unit]]
+    expected = 1 - math.atan(0.11 / 0.05) / (math.pi / 2)  # 0.27
+    assert share_proposed(4, labels, means) == pytest.approx(expected, abs=0.06)
+
+
+def test_the_hypervolume_is_that_of_feasible_points() -> None:
+    """As above; (9, 9), which dominates the front, violates a constraint."""
+    labels = [[0.0, 1.0, 9.0], [1.0, 0.0, 9.0]]
+    means = [[0.0, 1.0, 9.0, 0.01, 2.0], [1.0, 0.0, 9.0, 0.01, -0.05]]
+    expected = 1 - math.atan(0.11 / 0.05) / (math.pi / 2)
+    share = share_proposed(4, labels, means, constraint=[1.0, 1.0, -1.0])
+    assert share == pytest.approx(expected, abs=0.06)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e4])
+def test_a_front_of_one_point_has_the_extent_of_all_labels(unit: float) -> None:
+    labels = [[0.0, 1.0, 0.5], [0.0, unit, 0.2 * unit]]
+    means = [[*labels[0], 1.5, 0.5], [*labels[1], 0.5 * unit, 1.5 * unit]]
+    assert share_proposed(3, labels, means) == pytest.approx(0.5, abs=0.08)
+
+
+def test_objectives_that_are_all_alike_have_an_extent_of_one() -> None:
+    labels = [[1.0, 1.0], [2.0, 2.0]]
+    means = [[*labels[0], 1.5, 1.0], [*labels[1], 2.0, 2.5]]
+    assert share_proposed(2, labels, means) == pytest.approx(0.5, abs=0.08)
+
+
+def test_every_direction_and_objective_is_served_by_turns() -> None:
+    # Two candidates beyond the front (0, 1), (1, 0), one better in either objective.
+    labels = [[0.0, 1.0], [1.0, 0.0]]
+    means = [[0.0, 1.0, 2.0, 0.5], [1.0, 0.0, 0.5, 2.0]]
+    assert share_proposed(2, labels, means) == pytest.approx(0.5, abs=0.08)
+
+
+@pytest.mark.parametrize("space", [None, SPACE])
+def test_the_front_of_two_objectives_is_found(space: dict[str, BaseDistribution] | None) -> None:
+    # The front of (x, -x - |y - 10|) is the line y = 10: 30 of 900 configurations.
+    def objectives(trial: optuna.Trial) -> tuple[float, float]:
+        x, y = point(trial)
+        return x, x + abs(y - 10)
+
+    study = optuna.create_study(
+        directions=["maximize", "minimize"], sampler=ZAPSSampler(search_space=space, seed=0)
+    )
+    study.optimize(objectives, n_trials=100)
+    on_front = {t.params["x"] for t in study.trials if t.params["y"] == 10}
+    assert len(on_front) >= 15  # of 100 at random 3.3
+    assert len({tuple(t.params.values()) for t in study.trials}) == 100
+    predicted = study.trials[-1].user_attrs["zaps:mean"]
+    assert len(json.loads(json.dumps(predicted))) == 2
+    # In the unit and direction of each objective.
+    assert predicted[0] == pytest.approx(study.trials[-1].values[0], abs=6)
+    assert predicted[1] == pytest.approx(study.trials[-1].values[1], abs=6)
+
+
+# Deprecated with Optuna 5, as for Optuna's own samplers, and kept as long as Optuna has it.
+uses_constraints_func = pytest.mark.filterwarnings("ignore:.*constraints_func:FutureWarning")
+
+
+VIOLATIONS = {
+    "the excess": lambda excess: excess,
+    "the excess, no slack": lambda excess: max(excess, 0.0),
+    "a penalty beyond all scale": lambda excess: 1e20 * excess if excess > 14 else excess,
+    "infinite far away": lambda excess: math.inf if excess > 14 else excess,
+    "a thousandfold": lambda excess: 1e3 * excess if excess > 0 else excess,
+    "yes or no": lambda excess: float(excess > 0),
+}
+
+
+@uses_constraints_func
+@pytest.mark.parametrize("kind", VIOLATIONS)
+def test_the_best_lies_on_the_border_of_a_constraint(kind: str) -> None:
+    """However far what violates it is told to be."""
+    best, shares = [], []
+    for seed in range(5):
+        sampler = ZAPSSampler(
+            search_space=SPACE,
+            seed=seed,
+            constraints_func=lambda t: (VIOLATIONS[kind](sum(t.params.values()) - 20.0),),
+        )
+        study = optuna.create_study(direction="maximize", sampler=sampler)
+        study.optimize(lambda trial: point(trial)[0] + 2.0 * point(trial)[1], n_trials=60)
+        feasible = [sum(t.params.values()) <= 20 for t in study.trials]
+        best.append(max(t.value for t, ok in zip(study.trials, feasible, strict=True) if ok))
+        shares.append(np.mean(feasible))
+    # x = 0, y = 20. TPE finds it in 11 of 20 seeds.
+    assert np.mean(np.array(best) == 40) >= 0.8
+    assert np.mean(shares) > 0.4  # at random 0.26
+
+
+@uses_constraints_func
+def test_a_narrow_feasible_region_is_searched_to_its_border() -> None:
+    """The problem of Gramacy et al. (2016), whose least feasible value is 0.5998."""
+    best = []
+    for seed in range(3):
+        study = optuna.create_study(
+            sampler=ZAPSSampler(
+                seed=seed,
+                constraints_func=lambda t: (
+                    1.5
+                    - t.params["x"]
+                    - 2 * t.params["y"]
+                    - 0.5 * math.sin(2 * math.pi * (t.params["x"] ** 2 - 2 * t.params["y"])),
+                    t.params["x"] ** 2 + t.params["y"] ** 2 - 1.5,
+                ),
+            )
+        )
+        study.optimize(
+            lambda trial: trial.suggest_float("x", 0, 1) + trial.suggest_float("y", 0, 1),
+            n_trials=60,
+        )
+        best.append(min(t.value for t in study.trials if max(t.system_attrs["constraints"]) <= 0))
+    assert min(best) >= 0.5997
+    assert max(best) <= 0.61  # TPE ends near 0.67 after 80 trials
+
+
+def test_of_labels_of_a_constraint_the_sign_and_both_sides_stay() -> None:
+    # A violation is typically 2, and 8 the most that counts; slack is typically 64, which is 4 of
+    # the former at most, so that 32 and 64 are 2 and 4 of them.
+    labels = [-2.0, 64.0, -1.0, -1e30, 32.0, 0.0, 1e30]
+    balanced = _balanced(history(labels)).labels
+    np.testing.assert_allclose(balanced, [-1, 4, -0.5, -4, 2, 0, 4])
+    # No slack is known: a quarter of a violation, or the border would be out of reach.
+    balanced = _balanced(history([0.0, -3.0, 0.0, -4.0, -5.0])).labels
+    np.testing.assert_allclose(balanced, [0.25, -0.75, 0.25, -1, -1.25])
+    # Neither the largest numbers nor the smallest break it.
+    balanced = _balanced(history([-5e-324, 1e30, 5e-324, -1e30, -1e-310])).labels
+    assert (balanced >= 0).tolist() == [False, True, True, False, False]
+    assert np.isfinite(balanced).all()
+
+
+def test_the_oldest_violations_say_what_is_typical() -> None:
+    # Those of 32 trials and more at the start, then ones at the border, where the search goes.
+    violated = [-2.0] * 40 + [-(2.0**-6)] * 60
+    balanced = _balanced(history([*violated, 2.0])).labels
+    np.testing.assert_allclose(balanced, [-1.0] * 40 + [-(2.0**-7)] * 60 + [1.0])
+
+
+def test_of_two_objectives_the_start_is_planned_and_the_rest_is_not() -> None:
+    sampler = ZAPSSampler(search_space=SPACE, n_startup_trials=8, seed=0)
+    study = optuna.create_study(directions=["maximize", "minimize"], sampler=sampler)
+    study.optimize(point, n_trials=12)
+    assert [t.user_attrs["zaps:phase"] == "model" for t in study.trials] == [False] * 8 + [
+        True
+    ] * 4
+
+
+def test_two_objectives_have_a_model_from_the_second_value_on() -> None:
+    sampler = ZAPSSampler(search_space=SPACE, n_startup_trials=0, seed=0)
+    study = optuna.create_study(directions=["maximize", "minimize"], sampler=sampler)
+    study.optimize(point, n_trials=4)
+    phases = [t.user_attrs["zaps:phase"] for t in study.trials]
+    assert phases == ["random", "random", "model", "model"]
+
+
+@uses_constraints_func
+@pytest.mark.parametrize("by_function", [True, False])
+def test_what_violates_a_constraint_is_avoided(by_function: bool) -> None:
+    if not by_function and not hasattr(optuna.Trial, "set_constraint"):
+        pytest.skip("trial.set_constraint came with Optuna 5")
+
+    def objective(trial: optuna.Trial) -> float:
+        x, y = point(trial)
+        if not by_function:
+            trial.set_constraint("sum", x + y - 20)
+        return x + 2 * y
+
+    def constraints(trial: optuna.trial.FrozenTrial) -> tuple[float]:
+        return (trial.params["x"] + trial.params["y"] - 20,)
+
+    sampler = ZAPSSampler(
+        search_space=SPACE, seed=0, constraints_func=constraints if by_function else None
+    )
+    study = optuna.create_study(direction="maximize", sampler=sampler)
+    study.optimize(objective, n_trials=80)
+    feasible = [t.params["x"] + t.params["y"] <= 20 for t in study.trials]
+    values = [t.value for t, ok in zip(study.trials, feasible, strict=True) if ok]
+    assert max(values) == 40  # x = 0, y = 20: the best of all that are feasible
+    # Unconstrained, the search would go where both are 29; at random 74 % are infeasible.
+    assert np.mean(feasible[40:]) > 0.5
+
+
+@uses_constraints_func
+@pytest.mark.parametrize("together", [True, False], ids=["one constraint", "two"])
+def test_a_study_in_which_nothing_is_feasible_looks_for_the_least_violation(
+    together: bool,
+) -> None:
+    def objective(trial: optuna.Trial) -> float:
+        point(trial)
+        return 0.0
+
+    def violated(trial: optuna.trial.FrozenTrial) -> tuple[float, ...]:
+        x, y = trial.params["x"], trial.params["y"]
+        return (1.0 + x + y,) if together else (1.0 + x, 1.0 + y)
+
+    sampler = ZAPSSampler(search_space=SPACE, seed=0, constraints_func=violated)
+    study = optuna.create_study(sampler=sampler)
+    study.optimize(objective, n_trials=60)
+    assert min(t.params["x"] + t.params["y"] for t in study.trials) == 0
+    # Of 2 in 900 within a step of the corner, and of both parameters.
+    assert np.mean([max(t.params.values()) <= 5 for t in study.trials[20:]]) > 0.3
+
+
+@uses_constraints_func
+def test_a_constraint_that_raises_fails_as_in_optuna() -> None:
+    def broken(trial: optuna.trial.FrozenTrial) -> tuple[float]:
+        raise RuntimeError("no such constraint")
+
+    study = optuna.create_study(
+        sampler=ZAPSSampler(search_space=SPACE, seed=0, constraints_func=broken)
+    )
+    with pytest.raises(RuntimeError, match="no such constraint"):
+        study.optimize(lambda trial: float(sum(point(trial))), n_trials=3)
