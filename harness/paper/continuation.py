@@ -29,8 +29,8 @@ import pandas as pd
 from harness.experiment import Cell
 from harness.experiment import CellResult
 from harness.paper.evidence import Evidence
+from harness.paper.results import row_of
 from harness.run.store import Store
-from harness.samplers import is_budget_aware
 
 
 N_REPLAYS = 3
@@ -89,7 +89,7 @@ class Continued:
         object.__setattr__(self, "_measured", frozenset(measured))
 
     def __contains__(self, cell: Cell) -> bool:
-        return (cell.arm, cell.seed, cell.budget) in self._measured
+        return (row_of(cell), cell.seed, cell.budget) in self._measured
 
 
 def replays(wanted: Iterable[Cell], committed: Iterable[CellResult]) -> dict[Arm, list[Replay]]:
@@ -104,10 +104,10 @@ def replays(wanted: Iterable[Cell], committed: Iterable[CellResult]) -> dict[Arm
         A few replays of each arm that has committed studies of the same sampler and arguments on
         the same table, spread over its seeds and budgets.
     """
-    present = {cell.arm: cell for cell in wanted}
+    present = {row_of(cell): cell for cell in wanted}
     studies: dict[Arm, list[CellResult]] = {}
     for result in committed:
-        studies.setdefault(result.cell.arm, []).append(result)
+        studies.setdefault(row_of(result.cell), []).append(result)
     return {
         arm: [_replay(result, present[arm]) for result in _spread(results)]
         for arm, results in studies.items()
@@ -149,7 +149,7 @@ def continued(
     chosen = pd.MultiIndex.from_frame(readings[_ARM_COLUMNS]).isin(stands)
     return Continued(
         replace(evidence, readings=readings[chosen]),
-        [result for result in committed if result.cell.arm in stands],
+        [result for result in committed if row_of(result.cell) in stands],
         dropped,
         on_trust,
     )
@@ -158,8 +158,8 @@ def continued(
 def _same_work(committed: Cell, present: Cell) -> bool:
     """Whether two studies differ in nothing but seed, budget and code."""
     ours, theirs = committed.sampler, present.sampler
-    return (committed.benchmark_fingerprint, ours.target, dict(ours.arguments)) == (
-        present.benchmark_fingerprint,
+    return (committed.problem_fingerprint, ours.target, dict(ours.arguments)) == (
+        present.problem_fingerprint,
         theirs.target,
         dict(theirs.arguments),
     )
@@ -179,7 +179,7 @@ def _spread(results: Sequence[CellResult]) -> list[CellResult]:
 
 def _replay(result: CellResult, present: Cell) -> Replay:
     budget = result.cell.budget
-    if not is_budget_aware(present.sampler):
+    if not present.sampler.budget_aware:
         budget = min(budget, REPLAYED_EVALUATIONS)
     cell = replace(present, seed=result.cell.seed, budget=budget)
     return Replay(cell, result.evaluated[:budget])

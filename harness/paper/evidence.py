@@ -26,13 +26,15 @@ import numpy.typing as npt
 import pandas as pd
 
 from harness.experiment import CellResult
+from harness.metrics import Budgets
 from harness.metrics import summarize
 from harness.paper import published as paper
 from harness.paper.published import PLACES
 from harness.paper.published import Place
 from harness.paper.schemes import scheme_readings
 from harness.problems import TabularBenchmark
-from harness.readings import keyed
+from harness.problems.family import split
+from harness.problems.registry import parts_of
 from harness.report import provenance
 from harness.report.heatmaps import OBJECTIVE
 from harness.report.provenance import Fact
@@ -216,12 +218,12 @@ def gather(
     runs = [runs[run] for run in used]
     return Evidence(
         readings,
-        {(table.name, table.dataset): _spearman(table) for table in tables},
-        {(table.name, table.dataset): len(table.values) for table in tables},
+        {split(table.text)[:2]: _spearman(table) for table in tables},
+        {split(table.text)[:2]: len(table.values) for table in tables},
         {
             "Studies": provenance.merged(runs),
             "Samplers": _sampler_facts(readings),
-            "Tables": provenance.benchmark_facts(tables),
+            "Tables": provenance.problem_facts(tables),
         },
         runs,
     )
@@ -235,10 +237,24 @@ def _study_readings(
 ) -> pd.DataFrame:
     if not results:
         return pd.DataFrame()
-    made_by = {result.cell.arm: provenance.sampler_text(result.cell.sampler) for result in results}
-    frame = summarize(results, keyed(tables), budgets)
-    arms = frame[["benchmark", "dataset", "source", "sampler"]].itertuples(index=False, name=None)
-    return frame.assign(made_by=[made_by[arm] for arm in arms], run=run)
+    texts = {
+        (result.cell.problem, result.cell.sampler.label): provenance.sampler_text(
+            result.cell.sampler
+        )
+        for result in results
+    }
+    frame = summarize(results, tables, {table.text: Budgets(tuple(budgets)) for table in tables})
+    rows = zip(frame["problem"], frame["sampler"], strict=True)
+    parts = [parts_of(problem) for problem in frame["problem"]]
+    # The paper's regret is the gap; shares are fractions in the committed results.
+    return frame.assign(
+        **dict(zip(("benchmark", "dataset", "source"), zip(*parts, strict=True), strict=True)),
+        regret=frame["gap"],
+        found_optimum=frame["found_optimum"] == 100.0,
+        repeat_share=frame["repeat_share"] / 100.0,
+        made_by=[texts[row] for row in rows],
+        run=run,
+    )
 
 
 def _sampler_facts(readings: pd.DataFrame) -> list[Fact]:

@@ -16,10 +16,12 @@ from harness import problems
 from harness import samplers
 from harness.experiment import Cell
 from harness.experiment import SamplerSpec
+from harness.experiment import make_cells
 from harness.paper import published as paper
 from harness.paper.published import Place
 from harness.problems import TabularBenchmark
-from harness.run.runner import make_cells
+from harness.problems.family import join
+from harness.problems.family import split
 from harness.samplers import paper_initial_proxies
 
 
@@ -91,7 +93,7 @@ class Experiment:
         return [
             cell
             for table in tables
-            if (table.name, table.dataset) in self.places
+            if split(table.text)[:2] in self.places
             for arm in self.arms
             for cell in make_cells(
                 [table], [arm.spec(table)], seeds[: arm.max_seeds], self.budgets_of(arm)
@@ -106,7 +108,7 @@ def all_proxies(benchmark: TabularBenchmark) -> list[str]:
 
 def transferred_proxies(benchmark: TabularBenchmark) -> list[str]:
     """What ProxyFit selects on NAS-Bench-201 / CIFAR-10, as far as the benchmark has it."""
-    selected = paper_initial_proxies(problems.load(*paper.CIFAR10))
+    selected = paper_initial_proxies(problems.load_table(join(*paper.CIFAR10, "")))
     return [name for name in selected if name in benchmark.proxies]
 
 
@@ -210,7 +212,7 @@ def tables_at_hand() -> tuple[list[TabularBenchmark], list[str]]:
     tables, missing = [], []
     for place in dict.fromkeys(p for experiment in EXPERIMENTS for p in experiment.places):
         try:
-            tables.append(problems.load(*place, SOURCES.get(place)))
+            tables.append(problems.load_table(join(*place, SOURCES.get(place, ""))))
         except ValueError as error:
             missing.append(str(error))
     return tables, list(dict.fromkeys(missing))

@@ -60,7 +60,7 @@ class Published:
         place: Benchmark and data set.
         budget: Distinct evaluations B.
         row: Label of the method, as in :mod:`harness.paper.experiments` and
-            :data:`harness.rankings.SCHEMES`.
+            :data:`harness.paper.rankings.SCHEMES`.
         metric: ``"precision"`` or ``"regret"``, both in percent.
         mean: The mean over seeds as printed.
         std: The standard deviation, ``None`` where the table has none.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+from harness.report.everyday import leaderboard
 import numpy as np
 import pandas as pd
 import pytest
@@ -23,7 +24,6 @@ from harness.problems import functions
 from harness.problems import tradeoffs
 from harness.problems.limits import Limited
 from harness.problems.tradeoffs import Tradeoff
-from harness.report.everyday import leaderboard
 from harness.run.runner import make_cells
 from harness.run.runner import run_cell
 from harness.run.store import Store

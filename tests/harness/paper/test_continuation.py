@@ -14,6 +14,7 @@ from harness import problems
 from harness.experiment import Cell
 from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
+from harness.metrics import Budgets
 from harness.metrics import summarize
 from harness.paper import published as paper
 from harness.paper import results as committed
@@ -26,7 +27,7 @@ from harness.paper.experiments import ANYTIME
 from harness.paper.experiments import COMPARED
 from harness.paper.experiments import EXPERIMENTS
 from harness.paper.experiments import cells
-from harness.readings import keyed
+from harness.problems.family import join
 from harness.run.runner import run
 from harness.run.runner import run_cell
 from harness.run.store import Store
@@ -39,7 +40,7 @@ ARM: Arm = (*paper.CIFAR10, "made", "RS")
 
 
 def study(seed: int, budget: int, spec: SamplerSpec, rows: Sequence[int] = ()) -> CellResult:
-    cell = Cell(*paper.CIFAR10, "made", "table", spec, seed, budget)
+    cell = Cell(join(*paper.CIFAR10, "made"), "table", spec, seed, budget)
     asked = tuple(rows) or tuple(range(budget))
     zeros = (0.0,) * len(asked)
     return CellResult(cell, asked, zeros, zeros, ({},) * len(asked), {})
@@ -48,7 +49,7 @@ def study(seed: int, budget: int, spec: SamplerSpec, rows: Sequence[int] = ()) -
 INEXACT = ("BANANAS", ANYTIME)
 
 RS = SamplerSpec("RS", "random-distinct", {}, "code of then")
-ZAPS = SamplerSpec("ZAPS", "zaps-paper", {}, "code of then")
+ZAPS = SamplerSpec("ZAPS", "zaps-paper", {}, "code of then", budget_aware=True)
 NOW = replace(study(0, 300, RS).cell, sampler=replace(RS, fingerprint="code of now"))
 
 
@@ -70,7 +71,7 @@ def test_a_sampler_that_knows_no_budget_is_replayed_to_200_evaluations() -> None
 def test_another_table_sampler_or_argument_is_not_replayed() -> None:
     assert replays([NOW], [study(0, 20, RS)])
     for other in (
-        replace(NOW, benchmark_fingerprint="another"),
+        replace(NOW, problem_fingerprint="another"),
         replace(NOW, sampler=replace(RS, target="random")),
         replace(NOW, sampler=replace(RS, arguments={"seed_offset": 1})),
     ):
@@ -121,7 +122,8 @@ def test_trust_covers_other_rows_but_not_another_sampler(tmp_path: Path) -> None
 
 def present_replays() -> dict[Arm, list[Replay]]:
     tables = [
-        problems.load(*place) for place in dict.fromkeys(p for e in EXPERIMENTS for p in e.places)
+        problems.load_table(join(*place, ""))
+        for place in dict.fromkeys(p for e in EXPERIMENTS for p in e.places)
     ]
     return replays(cells(EXPERIMENTS, tables, 1), committed.read_cells())
 
@@ -136,11 +138,12 @@ def test_a_committed_study_can_be_repeated(label: str) -> None:
 
 @needs_tables
 def test_rows_that_several_versions_of_the_code_ran_are_compared_as_one_sampler() -> None:
-    tables = [problems.load(*place) for place in (paper.CIFAR10, paper.CIFAR100)]
+    tables = [problems.load_table(join(*place, "")) for place in (paper.CIFAR10, paper.CIFAR100)]
     found = committed.published_studies(tables, COMPARED)
     of_zaps = [r for r in committed.read_cells() if r.cell.sampler.label == paper.ZAPS]
     assert len({r.cell.sampler.fingerprint for r in of_zaps}) > 1
-    summary = summarize(found, keyed(tables), [100, 200])
+    budgets = {table.text: Budgets((100, 200)) for table in tables}
+    summary = summarize(found, tables, budgets)
     assert {f"{label} (published)" for label in COMPARED} == set(summary["sampler"])
 
 
