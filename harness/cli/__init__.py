@@ -7,11 +7,11 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from harness.cli.compare import compare
-from harness.cli.export import export
-from harness.cli.list_ import list_
-from harness.cli.report import report
-from harness.cli.reproduce import reproduce
+from harness.cli import compare
+from harness.cli import export
+from harness.cli import list_
+from harness.cli import report
+from harness.cli import reproduce
 from harness.suites import SUITES
 
 
@@ -34,8 +34,8 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
-app.command("list")(list_)
-app.command()(compare)
-app.command()(report)
-app.command()(export)
-app.command()(reproduce)
+app.command("list")(list_.list_)
+app.command()(compare.compare)
+app.command()(report.report)
+app.command()(export.export)
+app.command()(reproduce.reproduce)

@@ -108,7 +108,8 @@ def altered(**changes: object) -> bytes:
     altered(asked="4247"), altered(asked=[4, "2", 4, 7]), altered(asked=[4, 2]),
     altered(asked=[-1, 2, 4, 7]), altered(ask_seconds=[0.1]), altered(tell_seconds=[None] * 4),
     altered(user_attrs=[None] * 4), altered(provenance=None), altered(spearman="high"),
-    altered(budget="3"), altered(seed=None), altered(problem=None), altered(in_flight="four"), altered(by_trials="yes"),
+    altered(budget="3"), altered(seed=None), altered(problem=None), altered(in_flight="four"),
+    altered(by_trials="yes"),
     altered(in_flight=0), altered(unheard_of=1),
 ])  # fmt: skip
 def test_what_is_no_result_counts_as_missing(tmp_path: Path, content: bytes) -> None:
