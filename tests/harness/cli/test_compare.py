@@ -97,8 +97,8 @@ def test_a_damaged_result_is_named_in_one_sentence_and_made_again(tmp_path: Path
 
 
 def test_a_sampler_without_a_seed_is_named(tmp_path: Path) -> None:
-    output = call("compare", "nasbench201/cifar10@package", "--seeds", "1", "--budget", "1", "--n-jobs",
-                  "1", "-s", "odd_samplers:Stubborn", "--output", str(tmp_path))  # fmt: skip
+    output = call("compare", "nasbench201/cifar10@package", "--seeds", "1", "--budget", "1",
+                  "--n-jobs", "1", "-s", "odd_samplers:Stubborn", "--output", str(tmp_path))  # fmt: skip
     assert "Stubborn takes no seed" in output
 
 
