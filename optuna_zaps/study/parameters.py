@@ -22,6 +22,9 @@ from optuna_zaps.search.candidates import MAX_CELLS
 from optuna_zaps.search.candidates import CandidateSet
 from optuna_zaps.search.candidates import choice_key
 from optuna_zaps.search.candidates import is_missing
+from optuna_zaps.search.pool import Axis
+from optuna_zaps.search.pool import NumericAxis
+from optuna_zaps.search.pool import UnorderedAxis
 from optuna_zaps.study.grids import numbers_of
 
 
@@ -115,7 +118,7 @@ def choices_of(space: Mapping[str, BaseDistribution]) -> dict[str, tuple[Any, ..
 def places_of(space: Mapping[str, BaseDistribution]) -> dict[str, list[float]]:
     """The places in [0, 1] of the values of each parameter of a finite space that is a number."""
     return {
-        name: Scale(distribution).places(values_of(distribution)).tolist()
+        name: Scale(distribution).coordinates(values_of(distribution)).tolist()
         for name, distribution in space.items()
         if not isinstance(distribution, CategoricalDistribution)
     }
@@ -178,7 +181,7 @@ def _number(value: Any, distribution: BaseDistribution) -> int | float | None:
 
 
 class Scale:
-    """The scale of a numeric distribution, linear or logarithmic, as the interval [0, 1].
+    """Scale of a numeric distribution, linear or logarithmic, as the interval [0, 1].
 
     Args:
         distribution: A float or integer distribution.
@@ -186,26 +189,55 @@ class Scale:
 
     def __init__(self, distribution: BaseDistribution) -> None:
         assert isinstance(distribution, FloatDistribution | IntDistribution)
-        self.numbers = numbers_of(distribution)
+        self._numbers = numbers_of(distribution)
         self._log = distribution.log
-        self._low, self._high = self._transformed(
-            np.array([distribution.low, distribution.high], dtype=np.float64)
-        )
+        self.ends = distribution.low, distribution.high
+        self.dtype = self._numbers.dtype
+        self.is_integer = isinstance(distribution, IntDistribution)
+        self._low, self._high = self._transformed(np.array(self.ends, dtype=np.float64))
 
-    def places(self, values: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """Place of each value, 0 for the lowest and 1 for the highest."""
+    def n_values(self) -> float:
+        """Number of values; infinite in a continuum."""
+        return self._numbers.count()
+
+    def all_values(self) -> tuple[Any, ...]:
+        """All values in order; of a finite scale only."""
+        return self._numbers.all()
+
+    def coordinates(self, values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Coordinate of each value, 0 for the lowest and 1 for the highest."""
         transformed = self._transformed(np.asarray(values, dtype=np.float64))
         return np.asarray(
             (transformed - self._low) / ((self._high - self._low) or 1.0), dtype=np.float64
         )
 
-    def values(self, places: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
-        """The value of the distribution nearest to each place; see :class:`Numbers`."""
-        values = self._low + places * (self._high - self._low)
-        return self.numbers.nearest(np.exp(values) if self._log else values)
+    def values(self, coordinates: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
+        """Value of the distribution nearest to each coordinate; see :class:`Numbers`."""
+        values = self._low + coordinates * (self._high - self._low)
+        return self._numbers.nearest(np.exp(values) if self._log else values)
 
     def _transformed(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         return np.asarray(np.log(values)) if self._log else values
+
+
+def axes_of(
+    space: Mapping[str, BaseDistribution],
+    ranges: Mapping[str, BaseDistribution] | None = None,
+) -> dict[str, Axis]:
+    """Axes of the unit cube for the parameters of a space.
+
+    Args:
+        space: Distribution of each parameter.
+        ranges: Narrower distributions of some numbers, from which alone points are drawn.
+    """
+    ranges = ranges or {}
+    return {name: _axis(d, ranges.get(name, d)) for name, d in space.items()}
+
+
+def _axis(distribution: BaseDistribution, drawn: BaseDistribution) -> Axis:
+    if isinstance(distribution, CategoricalDistribution):
+        return UnorderedAxis(values_of(distribution))
+    return NumericAxis(Scale(distribution), Scale(drawn))
 
 
 def spelling(value: Any, distribution: BaseDistribution) -> Any:

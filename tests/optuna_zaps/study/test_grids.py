@@ -27,6 +27,7 @@ from optuna_zaps.search.pool import Pool
 from optuna_zaps.study.grids import numbers_of
 from optuna_zaps.study.history import DrawnConfigurations
 from optuna_zaps.study.parameters import Scale
+from optuna_zaps.study.parameters import axes_of
 from optuna_zaps.study.parameters import offers
 from optuna_zaps.study.parameters import size
 from optuna_zaps.study.parameters import values_of
@@ -58,13 +59,13 @@ def accepts(distribution: BaseDistribution, value: float) -> bool:
 
 @pytest.mark.parametrize("distribution", SPACES.values(), ids=SPACES)
 def test_what_is_drawn_is_accepted_by_optuna(distribution: BaseDistribution) -> None:
-    drawn = Pool({"x": distribution, "y": FREE}).spread(np.random.default_rng(0))
+    drawn = Pool(axes_of({"x": distribution, "y": FREE})).spread(np.random.default_rng(0))
     values = [drawn.params(i)["x"] for i in range(len(drawn))]
     whole = isinstance(distribution, IntDistribution)
     assert all(type(value) is (int if whole else float) for value in values)
     assert all(accepts(distribution, value) for value in values)
     # Nothing has moved far: the values fill the range as a Sobol sequence does.
-    thirds = np.histogram(Scale(distribution).places(values), bins=3, range=(0, 1))[0]
+    thirds = np.histogram(Scale(distribution).coordinates(values), bins=3, range=(0, 1))[0]
     assert thirds.min() >= 0.25 * len(values)
 
 
@@ -169,7 +170,9 @@ def test_neighbours_on_a_fine_enumerated_grid_are_told_apart() -> None:
     distribution = FloatDistribution(1e6, 1e6 + 1e-4, step=1e-7)
     values = values_of(distribution)
     assert len(values) == 1001
-    candidates = CandidateSet.grid({"x": values}, places={"x": Scale(distribution).places(values)})
+    candidates = CandidateSet.grid(
+        {"x": values}, places={"x": Scale(distribution).coordinates(values)}
+    )
     for position in (0, 1, 500, 1000):
         rounded = math.nextafter(values[position], 1e6)
         assert candidates.index({"x": rounded}) == position
@@ -204,7 +207,7 @@ def objective_over(distribution: BaseDistribution) -> Callable[[optuna.Trial], f
     def objective(trial: optuna.Trial) -> float:
         x = suggested(trial, distribution)
         assert type(x) is (int if isinstance(distribution, IntDistribution) else float)
-        place = float(Scale(distribution).places([x])[0])
+        place = float(Scale(distribution).coordinates([x])[0])
         other = trial.suggest_float("y", 0, 1)
         bonus = trial.suggest_categorical("c", ["a", "b"]) == "a"
         return (place - 0.3) ** 2 + (other - 0.6) ** 2 + bonus
