@@ -444,7 +444,7 @@ class ZAPSSampler(BaseSampler):
                 expected.append(_Expected(space, chosen))
             self._trials.forget()
         return {
-            name: parameters.served(name, params[name], distribution)
+            name: parameters.offered(name, params[name], distribution)
             for name, distribution in search_space.items()
             if name in params
         }
@@ -460,7 +460,7 @@ class ZAPSSampler(BaseSampler):
         if self._space_is_given:
             params = self._params_of(study, trial, param_name)
             if params is not None and param_name in params:
-                return parameters.served(param_name, params[param_name], param_distribution)
+                return parameters.offered(param_name, params[param_name], param_distribution)
         else:
             params = self._expected_params(study, trial, param_name, param_distribution)
             if params is None:
@@ -468,7 +468,7 @@ class ZAPSSampler(BaseSampler):
             elif param_name in params and parameters.offers(
                 param_distribution, params[param_name]
             ):
-                return parameters.served(param_name, params[param_name], param_distribution)
+                return parameters.offered(param_name, params[param_name], param_distribution)
         return self._independent_sampler.sample_independent(
             study, trial, param_name, param_distribution
         )
@@ -811,7 +811,7 @@ class ZAPSSampler(BaseSampler):
             candidates = CandidateSet.from_frame(
                 named,
                 None if space is None else parameters.choices_of(space),
-                places=None if space is None else parameters.places_of(space),
+                places=None if space is None else parameters.coordinates_of(space),
             )
         except ValueError as error:
             n_repeated = int(named.map(choice_key).duplicated().sum())

@@ -18,8 +18,8 @@ from optuna_zaps.search.candidates import CandidateSet
 from optuna_zaps.search.pool import Pool
 from optuna_zaps.search.pool import PoolSettings
 from optuna_zaps.search.proxies import ProxyTable
-from optuna_zaps.study.parameters import Scale
 from optuna_zaps.study.parameters import axes_of
+from optuna_zaps.study.parameters import scale_of
 from optuna_zaps.surrogates import FeatureLayout
 
 
@@ -50,11 +50,11 @@ def rng() -> np.random.Generator:
 def test_a_place_is_one_on_the_parameters_own_scale(
     distribution: BaseDistribution, places: list[float], values: list[float]
 ) -> None:
-    np.testing.assert_allclose(Scale(distribution).values(np.array(places)), values, rtol=1e-12)
+    np.testing.assert_allclose(scale_of(distribution).values(np.array(places)), values, rtol=1e-12)
 
 
 def test_places_invert_values() -> None:
-    scale = Scale(FloatDistribution(1e-5, 1e-1, log=True))
+    scale = scale_of(FloatDistribution(1e-5, 1e-1, log=True))
     places = np.linspace(0, 1, 7)
     np.testing.assert_allclose(
         scale.coordinates(scale.values(places).tolist()), places, atol=1e-12
