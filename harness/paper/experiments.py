@@ -154,7 +154,7 @@ EXPERIMENTS = (
         (
             _ZAPS,
             Arm(paper.ALL_PROXIES, "zaps-paper", all_proxies),
-            Arm(paper.RANDOM_START, "zaps-paper(initialization='random')"),
+            Arm(paper.RANDOM_START, "zaps-paper(profile='paper+random-start')"),
         ),
     ),
     Experiment(
@@ -163,8 +163,8 @@ EXPERIMENTS = (
         BUDGETS,
         (
             _ZAPS,
-            Arm(paper.PROXIES_ONLY, "zaps-paper(features='proxies')"),
-            Arm(paper.TOPOLOGY_ONLY, "zaps-paper(features='parameters')"),
+            Arm(paper.PROXIES_ONLY, "zaps-paper(profile='paper+proxies-only')"),
+            Arm(paper.TOPOLOGY_ONLY, "zaps-paper(profile='paper+parameters-only')"),
         ),
     ),
     Experiment("nb101", (paper.NASBENCH101,), TABLE_BUDGETS, (_ZAPS, _RS, _REA, _TPE, _ANYTIME)),

@@ -3,6 +3,7 @@ from __future__ import annotations
 from itertools import pairwise
 import math
 
+from flat import FLAT
 from flat import Flat
 import numpy as np
 import optuna
@@ -320,7 +321,7 @@ def test_each_trial_has_a_pool_of_its_own(
         proxies if with_proxies else None,
         search_space=space,
         n_startup_trials=4,
-        surrogate=PoolSpy.for_layout,
+        profile=FLAT.with_surrogate(PoolSpy.for_layout),
         seed=0,
     )
     study = optuna.create_study(sampler=zaps)
@@ -397,7 +398,7 @@ def test_of_many_trials_a_fit_over_a_pool_takes_the_best_half_and_a_sample(
             taken.append(y)
 
     space = {"x": FloatDistribution(0, 1)}
-    zaps = ZAPSSampler(search_space=space, surrogate=Spy.for_layout, seed=0)
+    zaps = ZAPSSampler(search_space=space, profile=FLAT.with_surrogate(Spy.for_layout), seed=0)
     study = optuna.create_study(direction=direction, sampler=zaps)
     values = np.random.default_rng(0).permutation(600)
     study.add_trials(
@@ -463,7 +464,7 @@ def test_trials_in_flight_differ_in_every_group(first: str) -> None:
             total += trial.suggest_int("b1", 0, 9) + trial.suggest_int("b2", 0, 9)
         return float(total)
 
-    zaps = ZAPSSampler(group=True, surrogate=Flat.for_layout, n_startup_trials=2, seed=0)
+    zaps = ZAPSSampler(group=True, profile=FLAT, n_startup_trials=2, seed=0)
     study = optuna.create_study(sampler=zaps)
     study.optimize(both, n_trials=3)
     running = [study.ask() for _ in range(8)]
