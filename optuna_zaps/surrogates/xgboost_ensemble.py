@@ -9,7 +9,7 @@ import numpy.typing as npt
 import xgboost as xgb
 
 from optuna_zaps.search.randomness import stream
-from optuna_zaps.surrogates._protocol import FeatureLayout
+from optuna_zaps.surrogates.protocol import FeatureLayout
 
 
 @dataclass(frozen=True)
