@@ -32,6 +32,10 @@ from optuna_zaps.surrogates.rows import FloatArray
 from optuna_zaps.surrogates.settings import GaussianProcessSettings
 
 
+_MOST_ADDITIONS = 8
+"""Number of attempts to make a covariance positive definite."""
+
+
 def negative_log_posterior(
     theta: FloatArray,
     kernel: Kernel,
@@ -213,7 +217,7 @@ class _Factor:
             L[start:stop, :start] = left.T
             square -= left.T @ left
         # L22 L22^T = K22 - L21 L21^T
-        L[start:stop, start:stop] = cholesky(square, lower=True, check_finite=False)
+        L[start:stop, start:stop] = _cholesky(square, self._nugget)
 
 
 class _PoolPosterior:
@@ -285,6 +289,24 @@ class _PoolPosterior:
         corner = np.asfortranarray(corner, dtype=right.dtype)
         added: Features = trsm(1.0, corner, right.T, side=1, lower=1, trans_a=1, overwrite_b=1).T
         return added
+
+
+def _cholesky(matrix: FloatArray, nugget: float) -> FloatArray:
+    """Cholesky factor of a matrix, with more on its diagonal where rounding requires it.
+
+    A large amplitude in single precision has rounding errors larger than a small nugget, which
+    can leave the difference K22 - L21 L21^T not positive definite.
+
+    Args:
+        matrix: Symmetric matrix, which is changed.
+        nugget: First addition to the diagonal; each further one is ten times as large.
+    """
+    for power in range(_MOST_ADDITIONS):
+        try:
+            return cholesky(matrix, lower=True, check_finite=False)
+        except np.linalg.LinAlgError:
+            matrix.flat[:: len(matrix) + 1] += nugget * 10.0**power
+    return cholesky(matrix, lower=True, check_finite=False)
 
 
 def _grown(array: Any, shape: tuple[int, int]) -> Any:

@@ -72,3 +72,22 @@ def test_hyper_parameters_are_those_of_the_best_labels(
     np.testing.assert_allclose(fitted(everything, shift=-5.0), fitted(best), rtol=1e-3)
     worst = np.argsort(labels, kind="stable")[:n_best]
     assert np.abs(fitted(worst) - fitted(best)).max() > 0.1
+
+
+def test_a_large_amplitude_in_single_precision_does_not_end_a_study() -> None:
+    """As after 136 labels of a sum over six parameters without noise."""
+    grid = CandidateSet.grid({f"p{i}": "abcde" for i in range(6)})
+    layout = FeatureLayout(0, grid.widths, grid.numeric)
+    rows = np.random.default_rng(0).permutation(len(grid))[:400]
+    weights = np.random.default_rng(1).normal(size=grid.encoding.shape[1])
+    labels = grid.encoding.astype(np.float64) @ weights
+    labels -= labels.mean()
+    predictions = []
+    for dtype in (np.float32, np.float64):
+        process = GaussianProcess(Kernel([ParameterTerm(layout)]))
+        process.theta = np.log([1e-3, 403.4, 0.00744])
+        encoding = grid.encoding.astype(dtype)
+        predictions.append(process.predict(encoding[rows], labels[rows], encoding))
+    (mean, variance), (expected, _) = predictions
+    assert np.all(np.isfinite(mean)) and np.all(variance > 0)
+    assert np.corrcoef(mean, expected)[0, 1] > 0.99
