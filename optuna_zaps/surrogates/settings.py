@@ -95,7 +95,7 @@ class GaussianProcessSettings:
         """Choose the settings of a constraint, where accuracy near 0 matters.
 
         Among many satisfied labels a few violations are far below the median; raised, they would
-        look feasible.
+        appear feasible.
         """
         return replace(cls.for_layout(layout), clip_failures=False)
 
