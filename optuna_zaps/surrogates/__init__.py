@@ -16,6 +16,7 @@ from optuna_zaps.surrogates.settings import GaussianProcessSettings
 from optuna_zaps.surrogates.terms import LinearRankTerm
 from optuna_zaps.surrogates.terms import SharedChoiceTerm
 from optuna_zaps.surrogates.terms import SmoothRankTerm
+from optuna_zaps.surrogates.terms import TermFactory
 from optuna_zaps.surrogates.xgboost_ensemble import XGBoostEnsemble
 from optuna_zaps.surrogates.xgboost_ensemble import XGBoostSettings
 
@@ -31,6 +32,7 @@ __all__ = [
     "Surrogate",
     "SurrogateFactory",
     "SurrogateOfPending",
+    "TermFactory",
     "XGBoostEnsemble",
     "XGBoostSettings",
 ]

@@ -46,18 +46,6 @@ class AveragedProcesses:
         self._labels: FloatArray = np.empty(0)
         self._center, self._scale = 0.0, 1.0
 
-    @classmethod
-    def for_layout(cls, layout: FeatureLayout, seed: int) -> AveragedProcesses:
-        """Factory for models of an objective; nothing here is random."""
-        del seed
-        return cls(layout, GaussianProcessSettings.for_layout(layout))
-
-    @classmethod
-    def for_constraint(cls, layout: FeatureLayout, seed: int) -> AveragedProcesses:
-        """Factory for models of a constraint, where accuracy near 0 matters."""
-        del seed
-        return cls(layout, GaussianProcessSettings.for_constraint(layout))
-
     def fit(self, X: Features, y: FloatArray) -> None:
         """Learn from labelled rows; refit hyper-parameters where the rows have grown enough.
 

@@ -9,7 +9,6 @@ import numpy.typing as npt
 import xgboost as xgb
 
 from optuna_zaps.search.randomness import stream
-from optuna_zaps.surrogates.protocol import FeatureLayout
 
 
 @dataclass(frozen=True)
@@ -73,12 +72,6 @@ class XGBoostEnsemble:
         self._seed = seed
         self._settings = settings or XGBoostSettings()
         self._members: list[xgb.Booster] = []
-
-    @classmethod
-    def for_layout(cls, layout: FeatureLayout, seed: int) -> XGBoostEnsemble:
-        """Factory of the protocol; trees need no layout."""
-        del layout
-        return cls(seed)
 
     def fit(self, X: npt.NDArray[np.float32], y: npt.NDArray[np.float64]) -> None:
         """Fit every member on its own resample.

@@ -11,6 +11,9 @@ from kernel_cases import Y
 import numpy as np
 import pytest
 
+from optuna_zaps.search.profiles import constraint_processes
+from optuna_zaps.search.profiles import process_settings
+from optuna_zaps.search.profiles import processes
 from optuna_zaps.surrogates import AveragedProcesses
 from optuna_zaps.surrogates import FeatureLayout
 from optuna_zaps.surrogates import GaussianProcessSettings
@@ -21,7 +24,7 @@ from optuna_zaps.surrogates.kernel import Kernel
 def test_single_precision_agrees_with_double() -> None:
     both = []
     for dtype in (np.float32, np.float64):
-        model = AveragedProcesses.for_layout(LAYOUT, 0)
+        model = processes(LAYOUT, 0)
         model.fit(X[:40].astype(dtype), Y[:40])
         both.append(model.predict(X.astype(dtype)))
     np.testing.assert_allclose(both[0], both[1], atol=2e-3)
@@ -32,7 +35,7 @@ def test_predictions_over_numbers_are_in_double_precision() -> None:
     layout = FeatureLayout(0, (1, 1), (True, True))
     points = np.random.default_rng(0).random((60, 2)).astype(np.float32)
     labels = -np.square(points.astype(np.float64) - 0.4).sum(axis=1)
-    model = AveragedProcesses.for_layout(layout, 0)
+    model = processes(layout, 0)
     model.fit(points, labels)
     near = (0.4 + 3e-3 * np.random.default_rng(1).normal(size=(200, 2))).astype(np.float32)
     mean, _ = model.predict(near)
@@ -43,7 +46,7 @@ def test_predictions_over_numbers_are_in_double_precision() -> None:
 def test_a_label_that_fails_badly_does_not_blur_the_rest() -> None:
     y = Y[:40].copy()
     y[np.argmin(y)] = -1e6
-    model = AveragedProcesses.for_layout(LAYOUT, 0)
+    model = processes(LAYOUT, 0)
     model.fit(X[:40], y)
     mean, _ = model.predict(X)
     assert np.corrcoef(mean[40:], Y[40:])[0, 1] > 0.7
@@ -54,7 +57,7 @@ def test_a_failure_counts_as_far_below_the_median_as_the_best_lies_above() -> No
     for failed in (-1e6, -1e2, -3.0, -2.5):
         # The best is 5 and the median 1, so that nothing is worse than 1 - (5 - 1) = -3.
         y = np.array([failed, 0.0, 0.5, 1.0, 1.0, 1.0, 2.0, 3.0, 5.0])
-        model = AveragedProcesses.for_layout(LAYOUT, 0)
+        model = processes(LAYOUT, 0)
         model.fit(X[: len(y)], y)
         predictions.append(model.predict(X))
     np.testing.assert_array_equal(predictions[0], predictions[2])
@@ -64,7 +67,7 @@ def test_a_failure_counts_as_far_below_the_median_as_the_best_lies_above() -> No
 
 def test_where_most_labels_are_the_best_the_others_stay_below() -> None:
     y = 1.0 - GRID.encoding[:, 0] * GRID.encoding[:, 3]  # 0 for a ninth, else 1
-    model = AveragedProcesses.for_layout(SHARED_LAYOUT, 0)
+    model = processes(SHARED_LAYOUT, 0)
     model.fit(GRID.encoding, y)
     mean, _ = model.predict(GRID.encoding)
     assert mean[y == 0].max() < 0.5 < mean[y == 1].min()
@@ -73,7 +76,7 @@ def test_where_most_labels_are_the_best_the_others_stay_below() -> None:
 def test_with_proxies_the_choices_are_not_counted() -> None:
     predictions = []
     for layout in (LAYOUT, replace(LAYOUT, shared_choices=GRID.kinds)):
-        model = AveragedProcesses.for_layout(layout, 0)
+        model = processes(layout, 0)
         model.fit(X[:30], Y[:30])
         predictions.append(model.predict(X))
     np.testing.assert_array_equal(predictions[0], predictions[1])
@@ -86,8 +89,8 @@ def test_labels_of_a_constraint_keep_their_sign() -> None:
     labels[violated] = -1.0
     rows = np.random.default_rng(1).permutation(len(GRID))[:60]
     for factory, keeps in (
-        (AveragedProcesses.for_constraint, True),
-        (AveragedProcesses.for_layout, False),
+        (constraint_processes, True),
+        (processes, False),
     ):
         process = factory(SHARED_LAYOUT, 0)
         process.fit(GRID.encoding[rows], labels[rows])
@@ -97,7 +100,7 @@ def test_labels_of_a_constraint_keep_their_sign() -> None:
 
 def test_where_the_processes_disagree_the_spread_is_larger() -> None:
     # The proxies say nothing of the labels beyond structure; without labels near, both doubt.
-    model = AveragedProcesses.for_layout(LAYOUT, 0)
+    model = processes(LAYOUT, 0)
     model.fit(X[:20], Y[:20])
     _, std = model.predict(X)
     assert std[:20].mean() < std[20:].mean()
@@ -111,7 +114,7 @@ def test_the_spread_of_the_mixture_is_that_of_two_normals_of_equal_weight() -> N
     # Of two parameters that agree wherever labels are known nothing tells which counts.
     rows = np.flatnonzero(GRID.codes[:, 0] == GRID.codes[:, 1])
     labels = 3.0 * RANKS[rows].mean(axis=1) + GRID.codes[rows, 0]
-    settings = replace(GaussianProcessSettings.for_constraint(LAYOUT), first=len(rows))
+    settings = replace(process_settings(LAYOUT), clip_failures=False, first=len(rows))
     center, scale = labels.mean(), labels.std()
     moments = []
     for terms in settings.kernels:
@@ -134,7 +137,7 @@ def test_where_proxies_and_structure_disagree_the_mixture_doubts_more_than_struc
     """Of the mixture's variance half of that of structure alone is less than what is left."""
     rows = np.flatnonzero(GRID.codes[:, 0] == GRID.codes[:, 1])
     labels = 3.0 * RANKS[rows].mean(axis=1) + GRID.codes[rows, 0]
-    mixture = AveragedProcesses(LAYOUT, GaussianProcessSettings.for_layout(LAYOUT))
+    mixture = AveragedProcesses(LAYOUT, process_settings(LAYOUT))
     without = FeatureLayout(0, GRID.widths, GRID.numeric)
     alone = AveragedProcesses(without, GaussianProcessSettings())
     mixture.fit(X[rows], labels)
@@ -151,7 +154,7 @@ POOL = np.linspace(0, 1, 101, dtype=np.float32)[:, np.newaxis]
 
 
 def fitted() -> AveragedProcesses:
-    process = AveragedProcesses.for_layout(NUMBER_LAYOUT, 0)
+    process = processes(NUMBER_LAYOUT, 0)
     process.fit(POINTS, np.sin(5 * POINTS[:, 0]).astype(np.float64))
     return process
 
