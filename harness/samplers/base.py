@@ -68,7 +68,7 @@ class CategoricalSampler(BaseSampler, ABC):
         self._random_sampler = RandomSampler(seed)
         self._reader = HistoryReader()
         self._lock = Lock()
-        self._served: PerStudy[dict[int, dict[str, Any]]] = PerStudy(dict)
+        self._proposals: PerStudy[dict[int, dict[str, Any]]] = PerStudy(dict)
 
     @abstractmethod
     def propose(self, space: Space, history: History, number: int) -> Configuration:
@@ -141,12 +141,12 @@ class CategoricalSampler(BaseSampler, ABC):
                 study, trial, param_name, param_distribution
             )
         with self._lock:
-            served = self._served[study]
-            if trial._trial_id not in served:
+            proposals = self._proposals[study]
+            if trial._trial_id not in proposals:
                 history = self._reader.read(study, space, trial)
                 proposal = self.propose(space, history, trial.number)
-                served[trial._trial_id] = space.params(proposal)
-            value = served[trial._trial_id][param_name]
+                proposals[trial._trial_id] = space.params(proposal)
+            value = proposals[trial._trial_id][param_name]
         # The study's own spelling of the choice; if it has none, Optuna's error lists its choices.
         return param_distribution.choices[int(param_distribution.to_internal_repr(value))]
 
@@ -159,7 +159,7 @@ class CategoricalSampler(BaseSampler, ABC):
     ) -> None:
         """See :meth:`optuna.samplers.BaseSampler.after_trial`."""
         with self._lock:
-            self._served[study].pop(trial._trial_id, None)
+            self._proposals[study].pop(trial._trial_id, None)
 
     def _inferred_space(self, distributions: dict[str, BaseDistribution]) -> Space:
         space = make_space(distributions, None)

@@ -61,7 +61,7 @@ def finite(values: Mapping[Configuration, float]) -> dict[Configuration, float]:
     return {cell: value for cell, value in values.items() if math.isfinite(value)}
 
 
-class _Reading:
+class _Finished:
     """Cache of a study's finished trials in a space, so that none is read twice."""
 
     def __init__(self, space: Space | None = None) -> None:
@@ -74,32 +74,34 @@ class HistoryReader:
     """Reader of histories that caches finished trials; the storage has everything else."""
 
     def __init__(self) -> None:
-        self._readings: PerStudy[_Reading] = PerStudy(_Reading)
+        self._finished: PerStudy[_Finished] = PerStudy(_Finished)
 
-    def read(self, study: Study, space: Space, but: FrozenTrial) -> History:
+    def read(self, study: Study, space: Space, excluding: FrozenTrial) -> History:
         """Read the history of a study, excluding the trial that asks.
 
         Args:
             study: The study, of one objective.
             space: Space of its configurations; trials outside it are left out.
-            but: The trial that asks.
+            excluding: The trial that asks.
 
         Returns:
             The history, valid until the next call and not to be changed.
         """
         trials = study._storage.get_all_trials(study._study_id, deepcopy=False)
-        reading = self._readings[study]
-        if space is not reading.space or not reading.prefix.is_of(trials):
-            reading = self._readings[study] = _Reading(space)
+        finished = self._finished[study]
+        if space is not finished.space or not finished.prefix.is_of(trials):
+            finished = self._finished[study] = _Finished(space)
         sign = 1.0 if study.direction == StudyDirection.MAXIMIZE else -1.0
-        finished, behind = reading.prefix.advance(trials)
-        for trial in finished:
-            _observe(reading.history, trial, space, sign)
-        rest = [trial for trial in behind if trial.number != but.number]
-        first = reading.history
+        added, behind = finished.prefix.advance(trials)
+        for trial in added:
+            _observe(finished.history, trial, space, sign)
+        rest = [trial for trial in behind if trial.number != excluding.number]
+        shared = finished.history
         if not rest:
-            return first
-        history = History(list(first.observations), dict(first.values), first.n_repeats_in_a_row)
+            return shared
+        history = History(
+            list(shared.observations), dict(shared.values), shared.n_repeats_in_a_row
+        )
         pending = set()
         for trial in rest:
             if trial.state.is_finished():

@@ -64,8 +64,8 @@ def edge_paths(space: Space, configurations: Sequence[Configuration]) -> npt.NDA
         if len(path) > EDGE_PATHS_MAX_LENGTH:
             continue
         columns = np.full(len(codes), sum(widths[: len(path) - 1]))
-        for place, edge in enumerate(reversed(path)):
-            columns += codes[:, edges[edge]] * n_operations**place
+        for power, edge in enumerate(reversed(path)):
+            columns += codes[:, edges[edge]] * n_operations**power
         encoding[np.arange(len(codes)), columns] = 1.0
     return encoding
 
@@ -97,23 +97,23 @@ def vertex_paths(space: Space, configurations: Sequence[Configuration]) -> npt.N
             f"but got {list(space.names)}."
         )
     last = max(target for _, target in edges)
-    kinds = [name for name in operations[0] if name not in _FIXED_OPERATIONS]
-    widths = [len(kinds) ** length for length in range(VERTEX_PATHS_MAX_LENGTH + 1)]
+    names = [name for name in operations[0] if name not in _FIXED_OPERATIONS]
+    widths = [len(names) ** length for length in range(VERTEX_PATHS_MAX_LENGTH + 1)]
     encoding = np.zeros((len(configurations), sum(widths)), dtype=np.float32)
     for row, configuration in enumerate(configurations):
         present = [edge for edge, position in edges.items() if configuration[position]]
-        kind_of = {
-            vertex: kind
+        operation_of = {
+            vertex: operation
             for vertex, positions in operations.items()
-            for kind, name in enumerate(kinds)
+            for operation, name in enumerate(names)
             if configuration[positions[name]]
         }
         for path in _routes(present, 0, last):
-            passed = [kind_of.get(target) for _, target in path[:-1]]
+            passed = [operation_of.get(target) for _, target in path[:-1]]
             if len(passed) <= VERTEX_PATHS_MAX_LENGTH and None not in passed:
                 column = sum(widths[: len(passed)])
-                for place, kind in enumerate(reversed(passed)):
-                    column += (kind or 0) * len(kinds) ** place
+                for power, operation in enumerate(reversed(passed)):
+                    column += (operation or 0) * len(names) ** power
                 encoding[row, column] = 1.0
     return encoding
 
