@@ -25,8 +25,8 @@ from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
 from harness.experiment import make_cells
 from harness.metrics import Budgets
+from harness.paper.committed import published_studies
 from harness.paper.experiments import COMPARED
-from harness.paper.results import published_studies
 from harness.problems import Problem
 from harness.problems import TabularBenchmark
 from harness.report.tables import MOST_DETAILED

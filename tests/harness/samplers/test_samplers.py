@@ -7,7 +7,6 @@ import pytest
 
 from harness import problems
 from harness import samplers
-from harness.samplers import fingerprint as module
 from optuna_zaps import ZAPSSampler
 
 
@@ -38,32 +37,6 @@ def test_arguments_reach_the_class(benchmark_table: problems.TabularBenchmark) -
     sampler = samplers.build(spec, benchmark_table, budget=50, seed=0)
     assert isinstance(sampler, ZAPSSampler)
     assert sampler.initial_proxies_ == ["flops"]
-
-
-def test_the_fingerprint_tells_versions_apart() -> None:
-    assert optuna.__version__ in samplers.make_spec("tpe").fingerprint
-    assert samplers.make_spec("zaps").fingerprint != samplers.make_spec("tpe").fingerprint
-
-
-def test_the_fingerprint_of_a_baseline_is_of_what_it_imports(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    names = ("local-search", "rea", "bananas", "suite-zero-bananas")
-    before = {name: samplers.make_spec(name).fingerprint for name in names}
-    assert len(set(before.values())) == len(names)
-    assert "xgboost" in before["suite-zero-bananas"]
-    assert "xgboost" not in before["rea"]
-
-    read_bytes = Path.read_bytes
-
-    def changed(path: Path) -> bytes:
-        return read_bytes(path) + (b"#" if path.name == "mutation.py" else b"")
-
-    module._behind.cache_clear()
-    monkeypatch.setattr(Path, "read_bytes", changed)
-    after = {name: samplers.make_spec(name).fingerprint for name in names}
-    module._behind.cache_clear()
-    assert [name for name in names if before[name] != after[name]] == ["rea", "bananas"]
 
 
 @pytest.mark.parametrize(
