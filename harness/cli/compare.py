@@ -42,8 +42,9 @@ from harness.suites import select
 Problems = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[PROBLEM|SUITE]...",
-        help="FAMILY/PROBLEM[@SOURCE] or the name of a suite; zaps-harness list shows them.",
+        metavar="PROBLEM|SUITE",
+        help="FAMILY/PROBLEM, with @SOURCE for another source of its numbers, or the name of a "
+        "suite; zaps-harness list shows them.",
         show_default="nasbench201/cifar10",
     ),
 ]

@@ -89,7 +89,7 @@ class Store:
         return [cell for cell in cells if self._read(self.path(cell)) is None]
 
     def larger(self, cells: Sequence[Cell]) -> list[Cell | None]:
-        """Stored cells by evaluations for those by trials, else ``None``, in the order of the cells.
+        """Stored cells by evaluations for those by trials, in their order, else ``None``.
 
         A study by evaluations has the one by trials in it.
         """
