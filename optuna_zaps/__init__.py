@@ -28,9 +28,10 @@ Not in the paper:
 from __future__ import annotations
 
 from optuna_zaps.sampler import ZAPSSampler
+from optuna_zaps.search.profiles import Profile
 from optuna_zaps.search.proxy_fit import ProxyFit
 
 
 __version__ = "0.1.0"
 
-__all__ = ["ProxyFit", "ZAPSSampler"]
+__all__ = ["Profile", "ProxyFit", "ZAPSSampler"]

@@ -8,7 +8,6 @@ from collections.abc import Hashable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
-from dataclasses import replace
 from functools import partial
 import sys
 import time
@@ -32,21 +31,17 @@ import pandas as pd
 from optuna_zaps import _checks
 from optuna_zaps.search.candidates import CandidateSet
 from optuna_zaps.search.candidates import choice_key
-from optuna_zaps.search.initial_design import sequence_plan
 from optuna_zaps.search.outcomes import JointSearch
-from optuna_zaps.search.profiles import PROFILES
 from optuna_zaps.search.profiles import Profile
+from optuna_zaps.search.profiles import Situation
+from optuna_zaps.search.profiles import resolve
 from optuna_zaps.search.proxies import ProxyTable
 from optuna_zaps.search.proxies import split_table
 from optuna_zaps.search.proxy_fit import ProxyFit
 from optuna_zaps.search.proxy_function import ProxyFunction
 from optuna_zaps.search.proxy_function import RememberedProxies
 from optuna_zaps.search.randomness import stream
-from optuna_zaps.search.search import AnytimeSchedule
-from optuna_zaps.search.search import BudgetSchedule
 from optuna_zaps.search.search import Proposal
-from optuna_zaps.search.search import Schedule
-from optuna_zaps.search.search import Shortlist
 from optuna_zaps.search.search import ZAPSSearch
 from optuna_zaps.study import parameters
 from optuna_zaps.study.cache import Lock
@@ -65,7 +60,6 @@ from optuna_zaps.study.inferred_space import InferredSpaces
 from optuna_zaps.study.spaces import Arena
 from optuna_zaps.study.spaces import DrawnArena
 from optuna_zaps.study.spaces import EnumeratedArena
-from optuna_zaps.surrogates import SurrogateFactory
 
 
 # A child of Optuna's logger, so that ``optuna.logging.set_verbosity`` reaches it.
@@ -134,31 +128,25 @@ class ZAPSSampler(BaseSampler):
             first trials then go to ``independent_sampler``. A number whose range changes from
             trial to trial is one parameter, over the union of its ranges.
         budget:
-            Number of evaluations that the study will have, at least 10. With it the schedule is
-            the paper's: ``max(10, budget // 4)`` initial evaluations, then two batches. Without
-            it the sampler is anytime: 14 initial evaluations (10 without proxies, 20 before
-            trees), then a fit whenever the number of values grew by a tenth, or at every value
-            where parameters are numbers or the space cannot be enumerated.
+            Number of evaluations that the study will have, at least 10: short for
+            ``profile=Profile.paper(budget)``, with ``max(10, budget // 4)`` initial evaluations
+            and then two batches. Without it the sampler is anytime: 14 initial evaluations (10
+            without proxies), then a fit whenever the number of values grew by a tenth, or at
+            every value where parameters are numbers or the space cannot be enumerated.
         initial_proxies:
             Names of the proxies that seed the initialisation, or a fitted
             :class:`~optuna_zaps.ProxyFit`: what proved informative on another data set. By
             default six non-redundant proxies on which the others agree most, chosen without any
             label (:func:`~optuna_zaps.search.proxy_fit.consensus_subset`); on NAS-Bench-201 they
-            serve as well as those that ProxyFit chooses with all labels.
-        surrogate:
-            Name of the model: ``"gaussian-process"`` for two averaged processes, one of which
-            sees no proxies (neither does where they show no relation with the values), the
-            default without ``budget``; ``"xgboost"`` for the paper's
-            ensemble, the default with it. Or a factory
-            (:data:`optuna_zaps.surrogates.SurrogateFactory`), searched with the paper's settings.
-        initialization:
-            ``"proxies"`` to start with configurations spread over the space of the initial
-            proxies, or, for an ablation, ``"random"`` to draw them uniformly.
-        features:
-            What the surrogate sees: ``"both"``, or, for an ablation, only the ``"proxies"`` or
-            only the ``"parameters"``. Gaussian processes need the parameters.
+            are as good as those that ProxyFit chooses with all labels.
+        profile:
+            Way to search, a :class:`~optuna_zaps.Profile` or a name of
+            :meth:`Profile.from_name <optuna_zaps.Profile.from_name>`: ``"anytime"``, the default
+            without ``budget``, or ``"paper"``, the default with it; for an ablation with
+            variations, as ``"paper+random-start"``. A model of your own goes into a profile by
+            :meth:`~optuna_zaps.Profile.with_surrogate`.
         n_startup_trials:
-            Number of initial evaluations, in place of the schedule's. They are addressed by trial
+            Number of initial evaluations, instead of the profile's. They are addressed by trial
             number, so trials that exist already count.
         group:
             Whether parameters that only some trials have, those of a branch of the objective, are
@@ -225,9 +213,7 @@ class ZAPSSampler(BaseSampler):
         search_space: parameters.SearchSpace | None = None,
         budget: int | None = None,
         initial_proxies: Sequence[str] | ProxyFit | None = None,
-        surrogate: str | SurrogateFactory | None = None,
-        initialization: str = "proxies",
-        features: str = "both",
+        profile: str | Profile | None = None,
         n_startup_trials: int | None = None,
         group: bool = False,
         seed: int | None = None,
@@ -256,17 +242,12 @@ class ZAPSSampler(BaseSampler):
             consider_endpoints=consider_endpoints,
             categorical_distance_func=categorical_distance_func,
         )
-        if budget is not None:
-            budget = _checks.integer("budget", budget, least=10)
+        self._profile = resolve(profile, budget)
         if n_startup_trials is not None:
             n_startup_trials = _checks.integer("n_startup_trials", n_startup_trials, least=0)
+            self._profile = self._profile.with_startup(n_startup_trials)
         if seed is not None:
             seed = _checks.integer("seed", seed, least=0, most=_checks.MAX_SEED)
-        self._profile = _profile(surrogate, budget, initialization, features)
-        self._schedules = {
-            with_proxies: _schedule(budget, n_startup_trials, self._profile, with_proxies)
-            for with_proxies in (True, False)
-        }
         self._group = _checks.boolean("group", group)
         self._seed = _entropy(seed)
         self._initial_proxies = _proxy_names(initial_proxies)
@@ -278,7 +259,7 @@ class ZAPSSampler(BaseSampler):
         if constraints_func is not None:
             _check_constraints(constraints_func)
         if proxies is None:
-            _refuse_to_lack_proxies(self._initial_proxies, features)
+            _refuse_to_lack_proxies(self._initial_proxies, self._profile)
         self._warned: set[str] = set()
         self._lock = Lock()
         self._trials = TrialsOfAsk()
@@ -444,7 +425,7 @@ class ZAPSSampler(BaseSampler):
                 expected.append(_Expected(space, chosen))
             self._trials.forget()
         return {
-            name: parameters.served(name, params[name], distribution)
+            name: parameters.offered(name, params[name], distribution)
             for name, distribution in search_space.items()
             if name in params
         }
@@ -460,7 +441,7 @@ class ZAPSSampler(BaseSampler):
         if self._space_is_given:
             params = self._params_of(study, trial, param_name)
             if params is not None and param_name in params:
-                return parameters.served(param_name, params[param_name], param_distribution)
+                return parameters.offered(param_name, params[param_name], param_distribution)
         else:
             params = self._expected_params(study, trial, param_name, param_distribution)
             if params is None:
@@ -468,7 +449,7 @@ class ZAPSSampler(BaseSampler):
             elif param_name in params and parameters.offers(
                 param_distribution, params[param_name]
             ):
-                return parameters.served(param_name, params[param_name], param_distribution)
+                return parameters.offered(param_name, params[param_name], param_distribution)
         return self._independent_sampler.sample_independent(
             study, trial, param_name, param_distribution
         )
@@ -811,7 +792,7 @@ class ZAPSSampler(BaseSampler):
             candidates = CandidateSet.from_frame(
                 named,
                 None if space is None else parameters.choices_of(space),
-                places=None if space is None else parameters.places_of(space),
+                places=None if space is None else parameters.coordinates_of(space),
             )
         except ValueError as error:
             n_repeated = int(named.map(choice_key).duplicated().sum())
@@ -902,39 +883,26 @@ class ZAPSSampler(BaseSampler):
             if self._function is not None:
                 proxies = ProxyTable.from_function(self._function, candidates)
             return EnumeratedArena(self._make_search(candidates, proxies))
-        make_search = partial(self._make_search, kept=self._profile.kept())
+        make_search = partial(self._make_search, profile=self._profile.remembering())
         return DrawnArena(space, make_search, self._seed, self._function)
 
     def _make_search(
         self,
         candidates: CandidateSet,
         proxies: ProxyTable | None,
-        kept: Profile | None = None,
+        profile: Profile | None = None,
     ) -> JointSearch:
-        """A search over a space, or, with a profile of kept models, over a pool drawn from it."""
-        in_pool, profile = kept is not None, kept or self._profile
-        with_proxies = proxies is not None and len(proxies.names) > 0
-        schedule, settings, plan = self._schedules[with_proxies], profile.settings, None
-        if isinstance(schedule, AnytimeSchedule) and (in_pool or any(candidates.numeric)):
-            # Near a good number lie others as good: a second pick of one fit would be wasted.
-            schedule = replace(schedule, growth=0.0)
-        if in_pool:
-            # A pool holds few of the neighbours that a configuration has. It is as short as a
-            # list needs to be, and another pool is drawn before this one's would be of use.
-            settings = replace(settings, neighbourhood=False, shortlist=Shortlist())
-            if not with_proxies:
-                plan = sequence_plan(len(candidates), schedule.n_startup)
-        search = ZAPSSearch(
-            candidates,
-            proxies,
-            surrogate=profile.surrogate,
-            settings=settings,
-            schedule=schedule,
-            seed=self._seed,
-            initial_proxies=self._initial_proxies,
-            plan=plan,
+        """Search a space, or, with a profile whose models remember, a pool drawn from it."""
+        situation = Situation(
+            with_proxies=proxies is not None and len(proxies.names) > 0,
+            with_numbers=any(candidates.numeric),
+            is_pool=profile is not None,
         )
-        return JointSearch(search, self._seed, profile.of_constraints)
+        settings = (profile or self._profile).adapted(situation)
+        search = ZAPSSearch(
+            candidates, proxies, settings, seed=self._seed, initial_proxies=self._initial_proxies
+        )
+        return JointSearch(search, self._seed)
 
     def _known_search(self, attribute: str) -> ZAPSSearch:
         if self._arena is None:
@@ -1063,52 +1031,6 @@ def _undecided(space: Mapping[str, BaseDistribution]) -> dict[str, BaseDistribut
     return {name: d for name, d in space.items() if not d.single()}
 
 
-def _profile(
-    surrogate: str | SurrogateFactory | None,
-    budget: int | None,
-    initialization: str,
-    features: str,
-) -> Profile:
-    if surrogate is None:
-        surrogate = "gaussian-process" if budget is None else "xgboost"
-    if not isinstance(surrogate, str):
-        _checks.function("surrogate", surrogate, f"one of {sorted(PROFILES)} or a factory")
-        if not _checks.takes(surrogate, 2):
-            raise TypeError(
-                "surrogate must be a factory that takes a FeatureLayout and a seed, but "
-                f"{surrogate!r} does not take two arguments."
-            )
-        profile = Profile(surrogate)
-    elif surrogate in PROFILES:
-        profile = PROFILES[surrogate]
-    else:
-        raise ValueError(f"surrogate must be one of {sorted(PROFILES)}, but got {surrogate!r}.")
-    if initialization not in ("proxies", "random"):
-        raise ValueError(
-            f"initialization must be 'proxies' or 'random', but got {initialization!r}."
-        )
-    if features == "proxies" and surrogate == "gaussian-process":
-        raise ValueError(
-            "features='proxies' must have surrogate='xgboost' or budget=, but the surrogate is "
-            "'gaussian-process', which needs the parameters."
-        )
-    settings = replace(profile.settings, features=features)
-    if initialization == "random":
-        settings = replace(settings, initialization=None)
-    return replace(profile, settings=settings)
-
-
-def _schedule(
-    budget: int | None, n_startup_trials: int | None, profile: Profile, with_proxies: bool
-) -> Schedule:
-    if budget is not None:
-        startup = -1 if n_startup_trials is None else n_startup_trials
-        return BudgetSchedule(budget, n_startup=startup)
-    if n_startup_trials is None:
-        n_startup_trials = profile.n_startup if with_proxies else profile.n_startup_alone
-    return AnytimeSchedule(n_startup_trials)
-
-
 def _entropy(seed: int | None) -> int:
     return int(np.random.default_rng().integers(2**63)) if seed is None else seed
 
@@ -1129,15 +1051,15 @@ def _proxy_names(initial_proxies: Sequence[str] | ProxyFit | None) -> list[str] 
     return list(map(str, names))
 
 
-def _refuse_to_lack_proxies(initial_proxies: Sequence[str] | None, features: str) -> None:
+def _refuse_to_lack_proxies(initial_proxies: Sequence[str] | None, profile: Profile) -> None:
     """Refuse settings that need proxies where there are none."""
     if initial_proxies is not None:
         raise ValueError(
             f"initial_proxies names {list(initial_proxies)}, but there are no proxies to choose "
             "from: pass proxies=."
         )
-    if features == "proxies":
-        raise ValueError("features='proxies' needs proxies, but there are none: pass proxies=.")
+    if profile.needs_proxies:
+        profile.adapted(Situation(with_proxies=False, with_numbers=False))
 
 
 def _independent(

@@ -154,7 +154,7 @@ EXPERIMENTS = (
         (
             _ZAPS,
             Row(paper.ALL_PROXIES, "zaps-paper", all_proxies),
-            Row(paper.RANDOM_START, "zaps-paper(initialization='random')"),
+            Row(paper.RANDOM_START, "zaps-paper(profile='paper+random-start')"),
         ),
     ),
     Experiment(
@@ -163,8 +163,8 @@ EXPERIMENTS = (
         BUDGETS,
         (
             _ZAPS,
-            Row(paper.PROXIES_ONLY, "zaps-paper(features='proxies')"),
-            Row(paper.TOPOLOGY_ONLY, "zaps-paper(features='parameters')"),
+            Row(paper.PROXIES_ONLY, "zaps-paper(profile='paper+proxies-only')"),
+            Row(paper.TOPOLOGY_ONLY, "zaps-paper(profile='paper+parameters-only')"),
         ),
     ),
     Experiment("nb101", (paper.NASBENCH101,), TABLE_BUDGETS, (_ZAPS, _RS, _REA, _TPE, _ANYTIME)),

@@ -24,7 +24,7 @@ class ConstantExploration:
         beta: The weight.
     """
 
-    beta: float = 0.5
+    beta: float
 
     def weight(self, n_labelled: int) -> float:
         """As in :class:`Exploration`."""
@@ -44,8 +44,8 @@ class DecayingExploration:
         n_reference: Number of labels.
     """
 
-    beta: float = 2.0
-    n_reference: int = 20
+    beta: float
+    n_reference: int
 
     def weight(self, n_labelled: int) -> float:
         """As in :class:`Exploration`."""

@@ -9,6 +9,7 @@ Notations:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 import warnings
 
 import numpy as np
@@ -16,33 +17,12 @@ import numpy.typing as npt
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
+from optuna_zaps.search.candidates import CandidateSet
 from optuna_zaps.search.threads import one_thread
 
 
 _CHUNK = 2**14
 """Candidates that are compared at a time, which bounds memory."""
-
-
-@dataclass(frozen=True)
-class InitializationSettings:
-    """Settings of the initialisation; the defaults are the paper's (Section 4.3).
-
-    Attributes:
-        top_fraction: Share of the candidates, by mean rank, that the exploitation phase clusters.
-        n_restarts: Restarts of K-means.
-        max_iterations: Iterations of each restart.
-        max_points: Most candidates that K-means looks at; of more it sees a random sample of this
-            size, so that its time does not grow with the space. Not in the paper.
-    """
-
-    top_fraction: float = 0.3
-    n_restarts: int = 3
-    max_iterations: int = 100
-    max_points: int = 8192
-
-    def __post_init__(self) -> None:
-        if not 0 < self.top_fraction <= 1:
-            raise ValueError(f"top_fraction must lie in (0, 1], but got {self.top_fraction}.")
 
 
 @dataclass(frozen=True)
@@ -59,6 +39,109 @@ class Plan:
 
     def __len__(self) -> int:
         return len(self.candidates)
+
+
+class InitialDesign(Protocol):
+    """A way to choose the configurations that are evaluated before there is a model."""
+
+    def plan(
+        self,
+        candidates: CandidateSet,
+        ranks: npt.NDArray[np.float64] | None,
+        n_points: int,
+        rng: np.random.Generator,
+    ) -> Plan:
+        """Choose candidates.
+
+        Args:
+            candidates: All there are.
+            ranks: Ranks of the proxies that seed the search, see the module's notations;
+                ``None`` where there are no proxies.
+            n_points: Number of candidates to choose; at most n_candidates are.
+            rng: Source of everything random.
+        """
+
+
+@dataclass(frozen=True)
+class HybridKMeans:
+    """Start from K-means over the proxies, :func:`hybrid_kmeans` (Section 3.2).
+
+    Attributes:
+        top_fraction: Share of the candidates, by mean rank, that the exploitation phase clusters.
+        n_restarts: Restarts of K-means.
+        max_iterations: Iterations of each restart.
+        max_points: Most candidates that K-means clusters; of more it sees a random sample of this
+            size, so that its time does not grow with the space. Not in the paper.
+    """
+
+    top_fraction: float
+    n_restarts: int
+    max_iterations: int
+    max_points: int
+
+    def __post_init__(self) -> None:
+        if not 0 < self.top_fraction <= 1:
+            raise ValueError(f"top_fraction must lie in (0, 1], but got {self.top_fraction}.")
+
+    def plan(
+        self,
+        candidates: CandidateSet,
+        ranks: npt.NDArray[np.float64] | None,
+        n_points: int,
+        rng: np.random.Generator,
+    ) -> Plan:
+        """See :class:`InitialDesign`."""
+        del candidates
+        assert ranks is not None
+        return hybrid_kmeans(ranks, n_points, rng, self)
+
+
+@dataclass(frozen=True)
+class UniformDesign:
+    """Start from a uniform sample, :func:`uniform_plan`."""
+
+    def plan(
+        self,
+        candidates: CandidateSet,
+        ranks: npt.NDArray[np.float64] | None,
+        n_points: int,
+        rng: np.random.Generator,
+    ) -> Plan:
+        """See :class:`InitialDesign`."""
+        del ranks
+        return uniform_plan(len(candidates), n_points, rng)
+
+
+@dataclass(frozen=True)
+class MaximinDesign:
+    """Start from configurations far from each other, :func:`maximin_plan`."""
+
+    def plan(
+        self,
+        candidates: CandidateSet,
+        ranks: npt.NDArray[np.float64] | None,
+        n_points: int,
+        rng: np.random.Generator,
+    ) -> Plan:
+        """See :class:`InitialDesign`."""
+        del ranks
+        return maximin_plan(candidates.encoding, n_points, rng)
+
+
+@dataclass(frozen=True)
+class SequenceDesign:
+    """Start along a sequence that fills the space, :func:`sequence_plan`."""
+
+    def plan(
+        self,
+        candidates: CandidateSet,
+        ranks: npt.NDArray[np.float64] | None,
+        n_points: int,
+        rng: np.random.Generator,
+    ) -> Plan:
+        """See :class:`InitialDesign`."""
+        del ranks, rng
+        return sequence_plan(len(candidates), n_points)
 
 
 def uniform_plan(n_candidates: int, n_points: int, rng: np.random.Generator) -> Plan:
@@ -86,8 +169,7 @@ def maximin_plan(
 ) -> Plan:
     """Each point as far as can be from those before: the start where no proxy is known.
 
-    Not in the paper, which always has proxies. On NAS-Bench-201 a search by structure alone ends
-    in a wrong basin half as often from here as from a uniform sample.
+    Not in the paper, which always has proxies.
 
     Args:
         encoding: Encoded parameters, shape (n_candidates, n_features).
@@ -116,7 +198,7 @@ def hybrid_kmeans(
     ranks: npt.NDArray[np.float64],
     n_points: int,
     rng: np.random.Generator,
-    settings: InitializationSettings | None = None,
+    settings: HybridKMeans,
 ) -> Plan:
     """Spread half of the points over the top of the proxies, the other half over everything.
 
@@ -124,12 +206,11 @@ def hybrid_kmeans(
         ranks: See the module's notations.
         n_points: n_0, the number of points to choose; at most n_candidates are.
         rng: Seeds K-means and breaks ties between equally near candidates.
-        settings: The paper's by default.
+        settings: Settings of K-means and size of the top.
 
     Returns:
         A plan in which the two phases alternate, so that it may be cut anywhere.
     """
-    settings = settings or InitializationSettings()
     n_points = min(n_points, len(ranks))
     # The order of the table must not decide between candidates at the same place.
     shuffled = rng.permutation(len(ranks))
@@ -158,7 +239,7 @@ def _spread(
     pool: npt.NDArray[np.intp],
     n_points: int,
     rng: np.random.Generator,
-    settings: InitializationSettings,
+    settings: HybridKMeans,
 ) -> npt.NDArray[np.intp]:
     """The candidate of the pool nearest to each K-means centroid, none twice."""
     if n_points == 0:

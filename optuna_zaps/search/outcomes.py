@@ -30,7 +30,6 @@ from optuna_zaps.search.search import Prediction
 from optuna_zaps.search.search import Proposal
 from optuna_zaps.search.search import ZAPSSearch
 from optuna_zaps.search.search import best_and_sample
-from optuna_zaps.surrogates import SurrogateFactory
 
 
 FloatArray = npt.NDArray[np.float64]
@@ -152,15 +151,11 @@ class JointSearch:
     Args:
         search: Search of the first objective, which plans the initial evaluations.
         seed: Draws the scalarisations.
-        of_constraints: Factory of the model of a constraint, by default that of the search.
     """
 
-    def __init__(
-        self, search: ZAPSSearch, seed: int, of_constraints: SurrogateFactory | None = None
-    ) -> None:
+    def __init__(self, search: ZAPSSearch, seed: int) -> None:
         self.first = search
         self._seed = seed
-        self._of_constraints = of_constraints
         self._siblings = {0: search}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -218,7 +213,7 @@ class JointSearch:
     def _search_of(self, outcome: int) -> ZAPSSearch:
         """Objectives count from 0, constraints from -1 downwards, success is the last of them."""
         if outcome not in self._siblings:
-            surrogate = self._of_constraints if outcome < 0 else None
+            surrogate = self.first.settings.constraint_surrogate if outcome < 0 else None
             self._siblings[outcome] = self.first.sibling(outcome, surrogate)
         return self._siblings[outcome]
 

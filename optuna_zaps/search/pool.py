@@ -1,13 +1,14 @@
 """Candidates of a space that cannot be enumerated: drawn, and drawn again as labels arrive.
 
-A pool holds what was evaluated, points spread over the whole space, and points near configurations
-that are known. Its size is bounded, so that a choice from 10^12 configurations, or from a
-continuum, costs no more than one from a few thousand.
+A pool holds the configurations evaluated so far, points spread over the whole space, and points
+near known configurations. Its size is bounded, so that a choice from 10^12 configurations, or from
+a continuum, costs no more than one from a few thousand.
 
 Notations:
     points: float64 array of shape (n_points, n_parameters) in the unit cube. A number's
-        coordinate is its place on its own scale, linear or logarithmic; choice ``k`` of ``n`` is
-        the interval from ``k / n`` to ``(k + 1) / n``.
+        coordinate is its position on its own scale, linear or logarithmic; choice ``k`` of ``n``
+        is the interval from ``k / n`` to ``(k + 1) / n``.
+    axis: one coordinate of the unit cube and the parameter that it stands for.
 """
 
 from __future__ import annotations
@@ -21,31 +22,26 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-from optuna.distributions import BaseDistribution
-from optuna.distributions import CategoricalDistribution
-from optuna.distributions import FloatDistribution
-from optuna.distributions import IntDistribution
 from scipy.stats import qmc
 
 from optuna_zaps.search.candidates import CandidateSet
 from optuna_zaps.search.candidates import Choices
-from optuna_zaps.study import parameters
 
 
 FloatArray = npt.NDArray[np.float64]
 
-_Values = npt.NDArray[Any]
+Values = npt.NDArray[Any]
 """Values of a parameter: positions among choices without order, or the numbers themselves."""
 
 _MAX_GRID = 2**12
-"""Most values of a number that are all kept, rather than those of each pool found in it."""
+"""Largest number of values that all become choices; of more, only those of each pool do."""
 
 _MIN_SHARE = 0.1
-"""Smallest share of a number's whole range that keeps the scale of the whole."""
+"""Smallest share of a number's whole range that is encoded on the scale of the whole."""
 
 _FARTHEST = 1e6
-"""Largest distance of a feature from the range that is drawn, in units of that range: larger
-ones overflow when squared, and tell nothing."""
+"""Largest distance of an encoded number from the drawn range, in units of that range: larger ones
+overflow when squared, and carry no information."""
 
 
 @dataclass(frozen=True)
@@ -54,15 +50,15 @@ class PoolSettings:
 
     Attributes:
         n_global: Points of a scrambled Sobol sequence over the whole space, a power of 2.
-        n_global_alike: The same where nothing tells far points apart, as in a space without
-            numbers and proxies: there a point that shares little with those seen is like any
-            other, and seldom chosen.
+        n_global_alike: Number in place of ``n_global`` where nothing tells far points apart, as in
+            a space without numbers and proxies: there a point that shares little with those seen
+            is like any other, and seldom chosen.
         n_local: Points near known ones, which take turns. Those of the best eight alone would do
-            worse: a pool then holds little of what may turn out to be as good.
-        n_labels: Most labels that a fit over a pool takes, so that its time does not grow with
-            the cube of their number.
+            worse: a pool then holds few candidates of other promising regions.
+        n_labels: Most labels of a fit over a pool, so that its time does not grow with the cube
+            of their number.
         min_step: Smallest standard deviation of a local step of a number, in units of its range.
-        max_step: Largest.
+        max_step: Largest standard deviation of such a step.
     """
 
     n_global: int = 1024
@@ -73,32 +69,189 @@ class PoolSettings:
     max_step: float = 0.3
 
 
+class Scale(Protocol):
+    """Scale of a number, linear or logarithmic, as the interval [0, 1]."""
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Lowest and highest value."""
+
+    @property
+    def dtype(self) -> npt.DTypeLike:
+        """Type of an array that holds the values exactly: object for integers beyond 2^53."""
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether the values are integers."""
+
+    def n_values(self) -> float:
+        """Number of values; infinite in a continuum."""
+
+    def all_values(self) -> tuple[Any, ...]:
+        """All values in order; of a finite scale only."""
+
+    def coordinates(self, values: npt.ArrayLike) -> FloatArray:
+        """Coordinate of each value, 0 for the lowest and 1 for the highest."""
+
+    def values(self, coordinates: FloatArray) -> Values:
+        """Value nearest to each coordinate."""
+
+
+class Coded(NamedTuple):
+    """Values as positions among choices.
+
+    Attributes:
+        choices: The choices.
+        codes: Position of each value among them, shape (n_values,).
+        coordinates: Encoding of each choice if they are numbers, shape (n_choices,).
+    """
+
+    choices: Choices
+    codes: npt.NDArray[np.intp]
+    coordinates: FloatArray | None
+
+
+class Axis(Protocol):
+    """One coordinate of the unit cube and the parameter that it stands for."""
+
+    is_numeric: bool
+
+    def known(self, values: Sequence[Any]) -> Values:
+        """Values as an array, shape (n_values,)."""
+
+    def points(self, known: Values) -> FloatArray:
+        """Coordinates of values; those of numbers outside the drawn range lie outside [0, 1]."""
+
+    def moved(self, points: FloatArray, steps: FloatArray, elsewhere: FloatArray) -> FloatArray:
+        """Coordinates after a step each.
+
+        Args:
+            points: Coordinates before, shape (n_points,).
+            steps: Signed lengths, for numbers.
+            elsewhere: Uniform numbers in [0, 1) that choose a jump, for choices without order.
+        """
+
+    def values(self, points: FloatArray) -> Values:
+        """Values at coordinates."""
+
+    def coded(self, values: Values) -> Coded:
+        """Values as positions among choices."""
+
+
+class UnorderedAxis:
+    """Axis of a parameter whose choices have no order.
+
+    Args:
+        choices: The distinct choices.
+    """
+
+    is_numeric = False
+
+    def __init__(self, choices: Sequence[Any]) -> None:
+        self._choices = Choices(choices)
+
+    def known(self, values: Sequence[Any]) -> Values:
+        """See :class:`Axis`."""
+        return np.array([self._choices.position(value) for value in values], dtype=np.intp)
+
+    def points(self, known: Values) -> FloatArray:
+        """See :class:`Axis`; a choice is in the middle of its interval."""
+        return np.asarray((known + 0.5) / len(self._choices), dtype=np.float64)
+
+    def moved(self, points: FloatArray, steps: FloatArray, elsewhere: FloatArray) -> FloatArray:
+        """See :class:`Axis`; each other choice is equally likely."""
+        del steps
+        n = len(self._choices)
+        jump = (1 + np.floor(elsewhere * (n - 1))) / n
+        return np.asarray((points + jump) % 1.0, dtype=np.float64)
+
+    def values(self, points: FloatArray) -> Values:
+        """See :class:`Axis`."""
+        n = len(self._choices)
+        return np.minimum(points * n, n - 1).astype(np.intp)
+
+    def coded(self, values: Values) -> Coded:
+        """See :class:`Axis`."""
+        return Coded(self._choices, values, None)
+
+
+class NumericAxis:
+    """Axis of a number.
+
+    Args:
+        scale: Scale of all values.
+        drawn: Scale of the values that are drawn, a part of them; of all by default. The interval
+            [0, 1] stands for these.
+    """
+
+    is_numeric = True
+
+    def __init__(self, scale: Scale, drawn: Scale | None = None) -> None:
+        self._drawn = drawn or scale
+        self._encoded = scale
+        self._dtype, self._is_integer = scale.dtype, scale.is_integer
+        low, high = scale.coordinates(self._drawn.ends)
+        if 0 < high - low < _MIN_SHARE:
+            # Within so small a part of the scale no model would tell values apart.
+            self._encoded = self._drawn
+        # Smaller steps than this would not leave a value of a grid.
+        self._min_step = 1 / max(self._drawn.n_values() - 1, 1)
+        self._grid: Choices | None = None
+        if scale.n_values() <= _MAX_GRID and scale.dtype == np.float64:
+            self._grid = Choices(scale.all_values())
+            self._coordinates = self._encoding(self._grid)
+            values = np.asarray(self._grid, dtype=np.float64)
+            self._borders = (values[1:] + values[:-1]) / 2
+
+    def known(self, values: Sequence[Any]) -> Values:
+        """See :class:`Axis`."""
+        return np.asarray(values, dtype=self._dtype)
+
+    def points(self, known: Values) -> FloatArray:
+        """See :class:`Axis`."""
+        return self._drawn.coordinates(known)
+
+    def moved(self, points: FloatArray, steps: FloatArray, elsewhere: FloatArray) -> FloatArray:
+        """See :class:`Axis`; a step across an end is reflected there."""
+        del elsewhere
+        steps = np.sign(steps) * np.maximum(np.abs(steps), self._min_step)
+        # Clipped instead of reflected, the ends themselves would fill the pool.
+        folded = np.abs(points + steps) % 2.0
+        return np.asarray(np.where(folded > 1.0, 2.0 - folded, folded), dtype=np.float64)
+
+    def values(self, points: FloatArray) -> Values:
+        """See :class:`Axis`."""
+        return self._drawn.values(points)
+
+    def coded(self, values: Values) -> Coded:
+        """See :class:`Axis`."""
+        if self._grid is not None:
+            codes = np.searchsorted(self._borders, values)
+            return Coded(self._grid, codes, self._coordinates)
+        distinct, codes = np.unique(values, return_inverse=True)
+        numbers = map(int, distinct.tolist()) if self._is_integer else distinct.tolist()
+        return Coded(Choices(numbers), codes, self._encoding(distinct))
+
+    def _encoding(self, values: npt.ArrayLike) -> FloatArray:
+        return np.clip(self._encoded.coordinates(values), -_FARTHEST, _FARTHEST)
+
+
 class Pool:
     """Draws candidate sets from a space.
 
     Args:
-        space: Distribution of each parameter.
+        axes: Axis of each parameter.
         settings: Size and spread.
-        ranges: Narrower distributions of some numbers, from which alone points are drawn. The
-            unit cube stands for these; what was seen outside them has places outside the cube.
     """
 
-    def __init__(
-        self,
-        space: Mapping[str, BaseDistribution],
-        settings: PoolSettings | None = None,
-        *,
-        ranges: Mapping[str, BaseDistribution] | None = None,
-    ) -> None:
-        self.space = dict(space)
+    def __init__(self, axes: Mapping[str, Axis], settings: PoolSettings | None = None) -> None:
         self.settings = settings or PoolSettings()
-        ranges = ranges or {}
-        self._axes = [_axis(d, ranges.get(name, d)) for name, d in self.space.items()]
+        self._axes = dict(axes)
 
     def spread(self, rng: np.random.Generator) -> CandidateSet:
-        """Points over the whole space alone, in the order of the sequence."""
+        """Candidates over the whole space alone, in the order of the Sobol sequence."""
         drawn = self._sobol(rng, self.settings.n_global)
-        values = [axis.values(drawn[:, i]) for i, axis in enumerate(self._axes)]
+        values = [axis.values(drawn[:, i]) for i, axis in enumerate(self._axes.values())]
         return self._candidates(values, 0)
 
     def draw(
@@ -110,30 +263,31 @@ class Pool:
         *,
         spread: np.random.Generator | None = None,
     ) -> CandidateSet:
-        """What was seen, in its order, and after it points over the space and near known ones.
+        """Seen configurations in their order, then points over the space and near known ones.
 
         Args:
             seen: Distinct configurations.
-            incumbents: Positions in ``seen`` of those to look around, the best first.
+            incumbents: Positions in ``seen`` of those near which points are drawn, best first.
             rng: Draws the points.
             fixed: Values that every drawn point has.
-            spread: Draws the points over the space, in the place of ``rng``, where they are to be
-                the same again for the sake of their proxies.
+            spread: Draws the points over the space instead of ``rng``, where they are to be equal
+                from pool to pool for the sake of their proxies.
         """
-        axes = dict(zip(self.space, self._axes, strict=True))
-        known = [axis.known([params[name] for params in seen]) for name, axis in axes.items()]
-        centres = np.empty((len(incumbents), len(axes)))
-        for column, axis in enumerate(self._axes):
+        fixed = fixed or {}
+        known = [
+            axis.known([params[name] for params in seen]) for name, axis in self._axes.items()
+        ]
+        centres = np.empty((len(incumbents), len(self._axes)))
+        for column, axis in enumerate(self._axes.values()):
             # An incumbent outside the range is replaced by the nearest point within.
             centres[:, column] = np.clip(axis.points(known[column][list(incumbents)]), 0.0, 1.0)
-        alike = spread is None and not any(isinstance(axis, _Number) for axis in self._axes)
+        alike = spread is None and not any(axis.is_numeric for axis in self._axes.values())
         n_global = self.settings.n_global_alike if alike else self.settings.n_global
         drawn = np.vstack([self._sobol(spread or rng, n_global), self._near(centres, rng)])
         values = []
-        for column, (name, axis) in enumerate(axes.items()):
-            if fixed and name in fixed:
-                value = parameters.spelling(fixed[name], self.space[name])
-                new = np.repeat(axis.known([value]), len(drawn))
+        for column, (name, axis) in enumerate(self._axes.items()):
+            if name in fixed:
+                new = np.repeat(axis.known([fixed[name]]), len(drawn))
             else:
                 new = axis.values(drawn[:, column])
             values.append(np.concatenate([known[column], new]))
@@ -156,135 +310,16 @@ class Pool:
         low, high = np.log(settings.min_step), np.log(settings.max_step)
         steps = np.exp(rng.uniform(low, high, size=(len(points), 1))) * rng.normal(size=shape)
         elsewhere = rng.random(shape)
-        for column, axis in enumerate(self._axes):
+        for column, axis in enumerate(self._axes.values()):
             moved = axis.moved(points[:, column], steps[:, column], elsewhere[:, column])
             points[:, column] = np.where(changed[:, column], moved, points[:, column])
         return points
 
-    def _candidates(self, values: Sequence[_Values], n_seen: int) -> CandidateSet:
+    def _candidates(self, values: Sequence[Values], n_seen: int) -> CandidateSet:
         choices, places = {}, {}
         codes = np.empty((len(values[0]), len(self._axes)), dtype=np.intp)
-        for column, (name, axis) in enumerate(zip(self.space, self._axes, strict=True)):
-            choices[name], codes[:, column], place = axis.coded(values[column])
-            if place is not None:
-                places[name] = place
+        for column, (name, axis) in enumerate(self._axes.items()):
+            choices[name], codes[:, column], coordinates = axis.coded(values[column])
+            if coordinates is not None:
+                places[name] = coordinates
         return CandidateSet(choices, codes, places=places, drop_repeated=True, n_seen=n_seen)
-
-
-class _Coded(NamedTuple):
-    """Choices, the position among them of each value, and their places if they are numbers."""
-
-    choices: Choices
-    codes: npt.NDArray[np.intp]
-    places: FloatArray | None
-
-
-class _Axis(Protocol):
-    """One coordinate of the unit cube and the distribution that it stands for."""
-
-    def known(self, values: Sequence[Any]) -> _Values:
-        """Values as an array, shape (n_values,)."""
-
-    def points(self, known: _Values) -> FloatArray:
-        """Their coordinates."""
-
-    def moved(self, points: FloatArray, steps: FloatArray, elsewhere: FloatArray) -> FloatArray:
-        """Coordinates after a step each, or where they jump to if steps mean nothing."""
-
-    def values(self, points: FloatArray) -> _Values:
-        """The values at coordinates."""
-
-    def coded(self, values: _Values) -> _Coded:
-        """Values as positions among choices."""
-
-
-class _Unordered:
-    """The coordinate of a parameter whose choices have no order."""
-
-    def __init__(self, distribution: CategoricalDistribution) -> None:
-        self._choices = Choices(parameters.values_of(distribution))
-
-    def known(self, values: Sequence[Any]) -> _Values:
-        return np.array([self._choices.position(value) for value in values], dtype=np.intp)
-
-    def points(self, known: _Values) -> FloatArray:
-        return np.asarray((known + 0.5) / len(self._choices), dtype=np.float64)
-
-    def moved(self, points: FloatArray, steps: FloatArray, elsewhere: FloatArray) -> FloatArray:
-        del steps
-        n = len(self._choices)
-        jump = (1 + np.floor(elsewhere * (n - 1))) / n
-        return np.asarray((points + jump) % 1.0, dtype=np.float64)
-
-    def values(self, points: FloatArray) -> _Values:
-        n = len(self._choices)
-        return np.minimum(points * n, n - 1).astype(np.intp)
-
-    def coded(self, values: _Values) -> _Coded:
-        return _Coded(self._choices, values, None)
-
-
-class _Number:
-    """The coordinate of a number.
-
-    Args:
-        distribution: Distribution of all values.
-        drawn: Distribution of the values that are drawn, a part of it.
-    """
-
-    def __init__(
-        self,
-        distribution: FloatDistribution | IntDistribution,
-        drawn: FloatDistribution | IntDistribution,
-    ) -> None:
-        self._scale, self._feature = parameters.Scale(drawn), parameters.Scale(distribution)
-        numbers = self._feature.numbers
-        self._dtype = numbers.dtype
-        low, high = self._feature.places([drawn.low, drawn.high])
-        if 0 < high - low < _MIN_SHARE:
-            # Within so small a part of the scale no model would tell values apart.
-            self._feature = self._scale
-        self._whole = isinstance(distribution, IntDistribution)
-        # Smaller steps than this would not leave a value of a grid.
-        self._min_step = 1 / max(parameters.n_values(drawn) - 1, 1)
-        self._grid: Choices | None = None
-        if numbers.count() <= _MAX_GRID and numbers.dtype == np.float64:
-            self._grid = Choices(numbers.all())
-            self._places = self._placed(self._grid)
-            values = np.asarray(self._grid, dtype=np.float64)
-            self._borders = (values[1:] + values[:-1]) / 2
-
-    def known(self, values: Sequence[Any]) -> _Values:
-        return np.asarray(values, dtype=self._dtype)
-
-    def points(self, known: _Values) -> FloatArray:
-        return self._scale.places(known)
-
-    def moved(self, points: FloatArray, steps: FloatArray, elsewhere: FloatArray) -> FloatArray:
-        del elsewhere
-        steps = np.sign(steps) * np.maximum(np.abs(steps), self._min_step)
-        # Reflected at the ends: clipped, the ends themselves would fill the pool.
-        folded = np.abs(points + steps) % 2.0
-        return np.asarray(np.where(folded > 1.0, 2.0 - folded, folded), dtype=np.float64)
-
-    def values(self, points: FloatArray) -> _Values:
-        return self._scale.values(points)
-
-    def coded(self, values: _Values) -> _Coded:
-        if self._grid is not None:
-            return _Coded(self._grid, np.searchsorted(self._borders, values), self._places)
-        distinct, codes = np.unique(values, return_inverse=True)
-        numbers = map(int, distinct.tolist()) if self._whole else distinct.tolist()
-        return _Coded(Choices(numbers), codes, self._placed(distinct))
-
-    def _placed(self, values: npt.ArrayLike) -> FloatArray:
-        """Features of values."""
-        return np.clip(self._feature.places(values), -_FARTHEST, _FARTHEST)
-
-
-def _axis(distribution: BaseDistribution, drawn: BaseDistribution) -> _Axis:
-    if isinstance(distribution, CategoricalDistribution):
-        return _Unordered(distribution)
-    assert isinstance(distribution, FloatDistribution | IntDistribution)
-    assert isinstance(drawn, FloatDistribution | IntDistribution)
-    return _Number(distribution, drawn)

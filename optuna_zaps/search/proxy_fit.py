@@ -212,7 +212,7 @@ class Selector(Protocol):
 
 @dataclass(frozen=True)
 class ReselectionSettings:
-    """Settings of the bootstrapped re-selection; the defaults are the paper's (Section 4.3).
+    """Settings of the bootstrapped re-selection (Section 3.3).
 
     Attributes:
         n_resamples: Bootstrap resamples B_boot.
@@ -221,10 +221,10 @@ class ReselectionSettings:
         redundancy: Threshold tau.
     """
 
-    n_resamples: int = 3
-    min_size: int = 4
-    max_size: int = 10
-    redundancy: float = 0.85
+    n_resamples: int
+    min_size: int
+    max_size: int
+    redundancy: float
 
     def __post_init__(self) -> None:
         if self.n_resamples < 1:
@@ -250,7 +250,7 @@ def reselect(
     proxies: FloatArray,
     labels: FloatArray,
     rng: np.random.Generator,
-    settings: ReselectionSettings | None = None,
+    settings: ReselectionSettings,
 ) -> IntArray:
     """Bootstrapped online re-selection (Section 3.3, Algorithm 2).
 
@@ -258,12 +258,11 @@ def reselect(
         proxies: Array of shape (n_labelled, n_proxies).
         labels: Array of shape (n_labelled,).
         rng: Draws the resamples.
-        settings: The paper's by default.
+        settings: Number of resamples, sizes and threshold.
 
     Returns:
         The k proxies with most votes, of shape (min(k, n_proxies),), in order of votes.
     """
-    settings = settings or ReselectionSettings()
     n_labelled, n_proxies = proxies.shape
     votes = np.zeros(n_proxies)
     strength = np.zeros(n_proxies)
@@ -289,20 +288,17 @@ def reselect(
 class ScreeningSettings:
     """Every proxy, or none where they show no relation with the labels.
 
-    Not in the paper. Proxies that say nothing still draw a model towards them: with 13 shuffled
-    ones on NAS-Bench-201 / CIFAR-10 a search by two averaged processes loses up to 3 points of
-    P@100 at B = 200 against one by structure alone, and a screened one none.
+    Not in the paper.
 
     Attributes:
-        level: Level of significance of :func:`permutation_p_value`. At 0.05 honest proxies have
-            passed in every seed and data set of NAS-Bench-201 from 20 labels on (p < 0.02).
+        level: Level of significance of :func:`permutation_p_value`.
         n_permutations: Permutations of the test.
         min_labels: With fewer labels every proxy counts as honest: so few prove little.
     """
 
-    level: float = 0.05
-    n_permutations: int = 199
-    min_labels: int = 20
+    level: float
+    n_permutations: int
+    min_labels: int
 
     def __post_init__(self) -> None:
         if not 0 < self.level < 1:
@@ -350,25 +346,36 @@ def permutation_p_value(
     return float((1 + np.count_nonzero(by_chance >= seen - 1e-12)) / (1 + n_permutations))
 
 
-def consensus_subset(
-    ranks: FloatArray, *, n_select: int = 6, redundancy: float = 0.85
-) -> list[int]:
+@dataclass(frozen=True)
+class ConsensusSettings:
+    """Settings of a selection without labels.
+
+    Attributes:
+        n_select: Most proxies that are selected.
+        redundancy: Threshold tau.
+    """
+
+    n_select: int
+    redundancy: float
+
+
+def consensus_subset(ranks: FloatArray, settings: ConsensusSettings) -> list[int]:
     """ProxyFit without a single label.
 
     The traversal of Algorithm 1 with the *consensus* of a proxy, its mean absolute Spearman
-    correlation with the other proxies, in the place of its correlation with the labels: what many
-    proxies agree on stems more likely from the quality that all were made to measure than from
-    their errors. Not in the paper. On NAS-Bench-201 / CIFAR-10 it finds the six that ProxyFit
-    finds with all labels.
+    correlation with the other proxies, instead of its correlation with the labels: agreement of
+    many proxies stems more likely from the quality that all were made to measure than from their
+    errors. Not in the paper.
 
     Args:
         ranks: Average ranks of the proxies, shape (n_configurations, n_proxies).
-        n_select: Number of proxies to select.
-        redundancy: Threshold tau.
+        settings: How many to select.
 
     Returns:
         Indices of at most ``n_select`` proxies in decreasing order of consensus.
     """
     similarity = np.abs(_correlation(ranks))
     consensus = (similarity.sum(axis=1) - 1.0) / max(len(similarity) - 1, 1)
-    return greedy_subset(consensus, similarity, threshold=redundancy, max_size=n_select)
+    return greedy_subset(
+        consensus, similarity, threshold=settings.redundancy, max_size=settings.n_select
+    )

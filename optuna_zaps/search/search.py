@@ -13,36 +13,28 @@ Notations:
 from __future__ import annotations
 
 from collections.abc import Callable
-from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
 from functools import cached_property
 from functools import partial
-import math
 from typing import Any
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from optuna_zaps.search.acquisition import ConstantExploration
-from optuna_zaps.search.acquisition import Exploration
 from optuna_zaps.search.acquisition import upper_confidence_bound
 from optuna_zaps.search.candidates import CandidateSet
-from optuna_zaps.search.initial_design import InitializationSettings
+from optuna_zaps.search.initial_design import InitialDesign
 from optuna_zaps.search.initial_design import Plan
-from optuna_zaps.search.initial_design import hybrid_kmeans
-from optuna_zaps.search.initial_design import maximin_plan
-from optuna_zaps.search.initial_design import uniform_plan
+from optuna_zaps.search.model import ModelSettings
 from optuna_zaps.search.proxies import ProxyTable
-from optuna_zaps.search.proxy_fit import ReselectionSettings
-from optuna_zaps.search.proxy_fit import Selector
+from optuna_zaps.search.proxy_fit import ConsensusSettings
 from optuna_zaps.search.proxy_fit import consensus_subset
 from optuna_zaps.search.randomness import stream
+from optuna_zaps.search.schedule import Schedule
 from optuna_zaps.search.schedule import coarser
-from optuna_zaps.search.schedule import rungs
 from optuna_zaps.search.threads import one_thread
 from optuna_zaps.surrogates import FeatureLayout
 from optuna_zaps.surrogates import Surrogate
@@ -59,152 +51,24 @@ MIN_LABELS = 2
 _CHUNK = 2**16
 """Candidates that are scored at a time where all are, which bounds memory."""
 
-FEATURES = ("both", "proxies", "parameters")
-"""What a surrogate may see."""
-
-
-class Schedule(Protocol):
-    """When the search fits."""
-
-    @property
-    def n_startup(self) -> int:
-        """Number of evaluations planned before there is a model."""
-
-    def training_sizes(self, n_labelled: int) -> Iterator[int]:
-        """How many of the labels, oldest first, each model so far was fitted on, increasing."""
-
-
-@dataclass(frozen=True)
-class BudgetSchedule:
-    """The paper's: the budget is known and spent in few large batches (Alg. 3, lines 2 and 4).
-
-    Attributes:
-        budget: Number B of evaluations.
-        iterations: Number T of fits.
-        n_startup: n_0 = max(10, B // 4) unless given.
-    """
-
-    budget: int
-    iterations: int = 2
-    n_startup: int = -1
-
-    def __post_init__(self) -> None:
-        if self.budget < 10:
-            raise ValueError(f"budget must be at least 10, but got {self.budget}.")
-        if self.iterations < 1:
-            raise ValueError(f"iterations must be at least 1, but got {self.iterations}.")
-        if self.n_startup < 0:
-            object.__setattr__(self, "n_startup", max(10, self.budget // 4))
-
-    @property
-    def batch(self) -> int:
-        """Evaluations per fit, b = max(1, (B - n_0) // T)."""
-        return max(1, (self.budget - self.n_startup) // self.iterations)
-
-    def training_sizes(self, n_labelled: int) -> Iterator[int]:
-        """As in :class:`Schedule`."""
-        if n_labelled <= self.n_startup:
-            yield n_labelled
-            return
-        n_batches = (n_labelled - self.n_startup) // self.batch
-        if n_labelled < self.budget:
-            # Deviation: the paper leaves up to T - 1 evaluations unspent; they go to the last
-            # batch, and a study that outlives its budget goes on in batches.
-            n_batches = min(n_batches, self.iterations - 1)
-        for batch in range(n_batches + 1):
-            yield self.n_startup + batch * self.batch
-
-
-@dataclass(frozen=True)
-class AnytimeSchedule:
-    """For an unknown budget: a short start, then a fit whenever the labels have grown enough.
-
-    Not in the paper, where two fits are all there are.
-
-    Attributes:
-        n_startup: Number of evaluations planned before there is a model.
-        growth: Relative growth of the labelled set from one fit to the next; 0 fits at every
-            label.
-    """
-
-    n_startup: int = 20
-    growth: float = 0.1
-
-    def __post_init__(self) -> None:
-        if self.n_startup < 0:
-            raise ValueError(f"n_startup must not be negative, but got {self.n_startup}.")
-        if self.growth < 0:
-            raise ValueError(f"growth must not be negative, but got {self.growth}.")
-
-    def training_sizes(self, n_labelled: int) -> Iterator[int]:
-        """As in :class:`Schedule`."""
-        if n_labelled <= self.n_startup:
-            yield n_labelled
-        else:
-            yield from rungs(self.n_startup, self.growth, n_labelled)
-
-
-@dataclass(frozen=True)
-class Shortlist:
-    """How many of the candidates every fit scores, the best of when the labels last doubled.
-
-    The others keep what was predicted of them then and compete by their mean alone, so that
-    neither memory nor time grows with labels times candidates.
-
-    Attributes:
-        share: Share of the candidates.
-        least: At least so many are scored.
-        most: At most so many are.
-    """
-
-    share: float = 1.0
-    least: int = 2**11
-    most: int = 2**16
-
-    def __post_init__(self) -> None:
-        if not 0 < self.share <= 1:
-            raise ValueError(f"share must lie in (0, 1], but got {self.share}.")
-        if not 1 <= self.least <= self.most:
-            raise ValueError(
-                f"least and most must be positive and in order, but got {self.least} and "
-                f"{self.most}."
-            )
-
-    def size(self, n_candidates: int) -> int:
-        """Number of candidates on the list."""
-        wanted = math.ceil(self.share * n_candidates)
-        return min(max(wanted, self.least), self.most, n_candidates)
-
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """Hyper-parameters of a search; the defaults are the paper's (Section 4.3).
+    """Everything that a search over one candidate set decides by default.
 
     Attributes:
-        exploration: Weight of the spread in the upper confidence bound.
-        initialization: Settings of the hybrid K-means, ``None`` to start from a uniform sample.
-        reselection: Chooses the proxies that the surrogate is given, ``None`` to give it every
-            one.
-        features: What the surrogate sees: ``"both"``, or for an ablation only ``"proxies"`` or
-            only ``"parameters"``. The initialisation knows the proxies in any case.
-        neighbourhood: Whether the surrogate is also given the mean proxy ranks of the
-            configurations that differ in one parameter. Not in the paper.
-        shortlist: How many of the candidates every fit scores.
-        max_labels: Most labels of a fit, the best half and a sample of the others, so that its
-            time does not grow with the cube of their number. All by default.
+        schedule: When to fit.
+        start: Plans the initial evaluations.
+        initial_selection: Chooses, without labels, the proxies that seed the start.
+        model: How labels become a score of every candidate.
+        constraint_surrogate: Factory of the model of a constraint.
     """
 
-    exploration: Exploration = field(default_factory=ConstantExploration)
-    initialization: InitializationSettings | None = field(default_factory=InitializationSettings)
-    reselection: Selector | None = field(default_factory=ReselectionSettings)
-    features: str = "both"
-    neighbourhood: bool = False
-    shortlist: Shortlist = field(default_factory=Shortlist)
-    max_labels: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.features not in FEATURES:
-            raise ValueError(f"features must be one of {FEATURES}, but got {self.features!r}.")
+    schedule: Schedule
+    start: InitialDesign
+    initial_selection: ConsensusSettings
+    model: ModelSettings
+    constraint_surrogate: SurrogateFactory
 
 
 @dataclass(frozen=True)
@@ -339,46 +203,33 @@ class ZAPSSearch:
             What there is to choose from.
         proxies:
             Proxies of the candidates, or ``None`` to search by structure alone.
-        surrogate:
-            Factory of the model.
-        schedule:
-            When to fit.
+        settings:
+            Everything else that it decides.
         seed:
             Everything random depends on it and on the history, nothing else.
         initial_proxies:
             Names of the proxies that seed the initialisation (Pi_init). By default
-            :func:`~optuna_zaps.search.proxy_fit.consensus_subset` chooses six without labels.
-        settings:
-            The paper's by default.
-        plan:
-            The initial evaluations, in place of those that the settings plan.
+            :func:`~optuna_zaps.search.proxy_fit.consensus_subset` chooses some without labels.
 
     Raises:
-        ValueError: If an initial proxy is unknown, or the surrogate is to see only proxies and
-            there are none.
+        ValueError: If an initial proxy is unknown.
     """
 
     def __init__(
         self,
         candidates: CandidateSet,
         proxies: ProxyTable | None,
+        settings: SearchSettings,
         *,
-        surrogate: SurrogateFactory,
-        schedule: Schedule,
         seed: int,
         initial_proxies: Sequence[str] | None = None,
-        settings: SearchSettings | None = None,
-        plan: Plan | None = None,
     ) -> None:
         self.candidates = candidates
         self.proxies = proxies if proxies is not None and proxies.names else None
-        self.schedule = schedule
-        self.settings = settings or SearchSettings()
-        self._surrogate = surrogate
+        self.schedule = settings.schedule
+        self.settings = settings
+        self._surrogate = settings.model.surrogate
         self._seed = seed
-        self._given_plan = plan
-        if self.proxies is None and self.settings.features == "proxies":
-            raise ValueError("features='proxies' needs proxies, but there are none.")
         self._initial = self._initial_columns(initial_proxies)
         self._forget_models()
 
@@ -416,19 +267,9 @@ class ZAPSSearch:
     @cached_property
     def plan(self) -> Plan:
         """The initial evaluations (Alg. 3, line 3), addressed by trial number."""
-        if self._given_plan is not None:
-            return self._given_plan
+        ranks = None if self.proxies is None else self.proxies.ranks[:, self._initial]
         rng = stream(self._seed, "initialization")
-        n_points = self.schedule.n_startup
-        if self.settings.initialization is None:
-            return uniform_plan(len(self.candidates), n_points, rng)
-        if self.proxies is None:
-            if any(self.candidates.numeric):
-                # Points far from each other would be the corners.
-                return uniform_plan(len(self.candidates), n_points, rng)
-            return maximin_plan(self.candidates.encoding, n_points, rng)
-        ranks = self.proxies.ranks[:, self._initial]
-        return hybrid_kmeans(ranks, n_points, rng, self.settings.initialization)
+        return self.settings.start.plan(self.candidates, ranks, self.schedule.n_startup, rng)
 
     def propose(
         self,
@@ -510,7 +351,7 @@ class ZAPSSearch:
     @cached_property
     def _features(self) -> npt.NDArray[np.float32]:
         ranks = [] if self.proxies is None else [self.proxies.ranks]
-        if ranks and self.settings.neighbourhood:
+        if ranks and self.settings.model.neighbourhood:
             ranks.append(self.candidates.neighbourhood_mean(ranks[0]))
         if not ranks:
             return self.candidates.encoding
@@ -536,13 +377,13 @@ class ZAPSSearch:
         with one_thread("blas"):
             active = self._active(labelled, labels)
             features, surrogate = self._surrogate_of(np.sort(active))
-            if everything or self.settings.shortlist.size(len(features)) == len(features):
+            if everything or self.settings.model.shortlist.size(len(features)) == len(features):
                 self._learn(surrogate, features, labelled, labels)
                 mean, std = _scores(surrogate, features)
                 spread = std
             else:
                 mean, std, spread = self._scores_of_best(surrogate, features, labelled, labels)
-        beta = self.settings.exploration.weight(n_labelled)
+        beta = self.settings.model.exploration.weight(n_labelled)
         acquisition = upper_confidence_bound(mean, spread, beta)
         draw_priority = partial(_permutation, self._seed, n_labelled, len(mean))
         return Prediction(mean, std, acquisition, draw_priority, self._names(active))
@@ -569,7 +410,7 @@ class ZAPSSearch:
         with one_thread("blas"):
             self._learn(surrogate, features, labelled, labels)
             spread[shortlist] = surrogate.std_given(rows, features[pending])
-        beta = self.settings.exploration.weight(len(labels))
+        beta = self.settings.model.exploration.weight(len(labels))
         return replace(model, acquisition=upper_confidence_bound(model.mean, spread, beta))
 
     def _scores_of_best(
@@ -591,8 +432,8 @@ class ZAPSSearch:
             # Half of the most labels suffice to find which candidates are worth scoring again.
             self._learn(surrogate, features, labelled[:size], labels[:size], share=0.5)
             mean, std = _scores(surrogate, features)
-            bound = upper_confidence_bound(mean, std, self.settings.exploration.weight(size))
-            n_best = self.settings.shortlist.size(len(features))
+            bound = upper_confidence_bound(mean, std, self.settings.model.exploration.weight(size))
+            n_best = self.settings.model.shortlist.size(len(features))
             shortlist = np.sort(np.argpartition(-bound, n_best)[:n_best])
             self._look = _Look(key, mean, std, shortlist, np.asfortranarray(features[shortlist]))
         look = self._look
@@ -614,9 +455,9 @@ class ZAPSSearch:
     ) -> None:
         """Fit a surrogate on the labels.
 
-        Where there are more than :attr:`SearchSettings.max_labels`, a share of so many is taken.
+        Where there are more than :attr:`ModelSettings.max_labels`, a share of so many is taken.
         """
-        most = self.settings.max_labels
+        most = self.settings.model.max_labels
         if most is not None and len(labels) > most:
             best_first = np.argsort(-labels, kind="stable")
             rng = stream(self._seed, "labels")
@@ -626,12 +467,12 @@ class ZAPSSearch:
 
     def _active(self, labelled: IntArray, labels: FloatArray) -> IntArray:
         """Proxies for the surrogate (Alg. 3, line 5), the most voted first."""
-        if self.proxies is None or self.settings.features == "parameters":
+        if self.proxies is None or self.settings.model.features == "parameters":
             return np.empty(0, dtype=np.intp)
-        if self.settings.reselection is None:
+        if self.settings.model.selector is None:
             return np.arange(len(self.proxies.names), dtype=np.intp)
         rng = stream(self._seed, "reselection", len(labelled))
-        return self.settings.reselection.select(self.proxies.ranks[labelled], labels, rng)
+        return self.settings.model.selector.select(self.proxies.ranks[labelled], labels, rng)
 
     def _surrogate_of(self, active: IntArray) -> tuple[npt.NDArray[np.float32], Surrogate]:
         """The features of these proxies and their surrogate, kept while the proxies stay."""
@@ -641,9 +482,9 @@ class ZAPSSearch:
             encoding = np.arange(n_columns - self.candidates.encoding.shape[1], n_columns)
             widths, numeric = self.candidates.widths, self.candidates.numeric
             kinds = self.candidates.kinds
-            if self.settings.features == "proxies":
+            if self.settings.model.features == "proxies":
                 encoding, widths, numeric, kinds = encoding[:0], (), (), ()
-            neighbours = active + n_proxies if self.settings.neighbourhood else active[:0]
+            neighbours = active + n_proxies if self.settings.model.neighbourhood else active[:0]
             columns = np.concatenate([active, neighbours, encoding])
             features = self._features
             if len(columns) < n_columns or np.any(np.diff(columns) != 1):
@@ -671,7 +512,10 @@ class ZAPSSearch:
                 )
             return np.empty(0, dtype=np.intp)
         if names is None:
-            return np.asarray(consensus_subset(self.proxies.ranks), dtype=np.intp)
+            return np.asarray(
+                consensus_subset(self.proxies.ranks, self.settings.initial_selection),
+                dtype=np.intp,
+            )
         if len(names) == 0:
             raise ValueError("initial_proxies must name at least one proxy, but is empty.")
         return self.proxies.columns(names)

@@ -11,13 +11,9 @@ from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
-from decimal import Decimal
-import math
 from typing import TypeAlias
 
 from optuna.distributions import BaseDistribution
-from optuna.distributions import FloatDistribution
-from optuna.distributions import IntDistribution
 from optuna.study import Study
 from optuna.trial import FrozenTrial
 from optuna.trial import TrialState
@@ -26,6 +22,7 @@ from optuna_zaps.study.cache import FinishedPrefix
 from optuna_zaps.study.cache import PerStudy
 from optuna_zaps.study.cache import all_trials
 from optuna_zaps.study.parameters import same
+from optuna_zaps.study.parameters import union
 
 
 Space: TypeAlias = dict[str, BaseDistribution]
@@ -120,7 +117,7 @@ class _Partition:
         return (
             distribution
             if same(known, distribution)
-            else _union(known, distribution) or distribution
+            else union(known, distribution) or distribution
         )
 
     def _space(self, names: Iterable[str]) -> Space:
@@ -142,13 +139,13 @@ class _Partition:
         if same(latest, distribution) or name in self._incompatible:
             return
         if latest is not None:
-            union = _union(self.unions.get(name, latest), distribution)
-            if union is None:
+            united = union(self.unions.get(name, latest), distribution)
+            if united is None:
                 self._incompatible.add(name)
                 self.unions.pop(name, None)
                 del self._latest[name]
                 return
-            self.unions[name] = union
+            self.unions[name] = united
         self._latest[name] = distribution
 
 
@@ -161,30 +158,3 @@ def _refined(groups: list[list[str]], names: Collection[str]) -> list[list[str]]
     known = {name for group in groups for name in group}
     parts.append([name for name in names if name not in known])
     return [part for part in parts if part]
-
-
-def _union(one: BaseDistribution, other: BaseDistribution) -> BaseDistribution | None:
-    """Distribution that has the values of both.
-
-    Returns:
-        ``None`` where Optuna takes the two for different parameters: of another type or scale, or
-        of other choices.
-    """
-    if isinstance(one, FloatDistribution) and isinstance(other, FloatDistribution):
-        if one.log == other.log:
-            low, high = min(one.low, other.low), max(one.high, other.high)
-            return FloatDistribution(low, high, log=one.log, step=_common_step(one, other))
-    elif isinstance(one, IntDistribution) and isinstance(other, IntDistribution):
-        if one.log == other.log:
-            low, high = min(one.low, other.low), max(one.high, other.high)
-            step = math.gcd(one.step, other.step, one.low - other.low)
-            return IntDistribution(low, high, log=one.log, step=step)
-    return None
-
-
-def _common_step(one: FloatDistribution, other: FloatDistribution) -> float | None:
-    """Step of a grid that has the values of both, ``None`` if that is not the grid of either."""
-    if one.step is None or one.step != other.step:
-        return None
-    offset = Decimal(str(one.low)) - Decimal(str(other.low))
-    return one.step if offset % Decimal(str(one.step)) == 0 else None

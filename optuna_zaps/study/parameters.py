@@ -1,15 +1,20 @@
-"""Between Optuna's distributions and the choices of a candidate set."""
+"""Between Optuna's distributions and the choices and axes of the search.
+
+Each type of distribution has one class here, a :class:`Parameter`; all else that the sampler does
+is the same for every type. To add a type is to add its class to :data:`_TYPES`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from collections.abc import Sequence
 import contextlib
+from decimal import Decimal
 import math
 from typing import Any
+from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 from optuna.distributions import BaseDistribution
 from optuna.distributions import CategoricalDistribution
 from optuna.distributions import FloatDistribution
@@ -22,17 +27,234 @@ from optuna_zaps.search.candidates import MAX_CELLS
 from optuna_zaps.search.candidates import CandidateSet
 from optuna_zaps.search.candidates import choice_key
 from optuna_zaps.search.candidates import is_missing
-from optuna_zaps.study.grids import numbers_of
+from optuna_zaps.search.pool import Axis
+from optuna_zaps.search.pool import NumericAxis
+from optuna_zaps.search.pool import UnorderedAxis
+from optuna_zaps.study.grids import LARGEST_EXACT
+from optuna_zaps.study.grids import FloatGrid
+from optuna_zaps.study.grids import IntegerGrid
+from optuna_zaps.study.grids import Interval
+from optuna_zaps.study.grids import LargeIntegerGrid
+from optuna_zaps.study.grids import Numbers
+from optuna_zaps.study.grids import Scale
 
-
-_NOTHING = object()
-"""Stands for no value where any value may be a choice."""
 
 SearchSpace = Mapping[str, BaseDistribution | Sequence[Any]]
+"""Distribution or choices of each parameter, as a user passes them."""
+
+NOTHING = object()
+"""Stands for no value where any value, ``None`` too, may be a choice."""
+
+
+class Parameter(Protocol):
+    """A parameter with a distribution of one type."""
+
+    @property
+    def offer(self) -> Any:
+        """Values in a form to be shown to a person."""
+
+    @property
+    def n_columns(self) -> float:
+        """Number of columns that encode it if every value that needs one has its own."""
+
+    def count(self) -> float:
+        """Number of values; infinite if it is continuous."""
+
+    def all(self) -> tuple[Any, ...]:
+        """Distinct values, in order; of a finite parameter only."""
+
+    def find(self, value: Any) -> Any:
+        """Return a value as the distribution spells it, :data:`NOTHING` if it does not have it."""
+
+    def spelling(self, value: Any) -> Any:
+        """Snap to the grid, a value that it has in any rounding: 0.1 + 0.2 is 0.3."""
+
+    def coordinates(self) -> list[float] | None:
+        """Coordinates in [0, 1] of :meth:`all`, ``None`` if the values have no order."""
+
+    def axis(self, drawn: BaseDistribution) -> Axis:
+        """Axis of the unit cube.
+
+        Args:
+            drawn: Distribution of the values that are drawn, a part of the parameter's.
+        """
+
+    def union(self, other: BaseDistribution) -> BaseDistribution | None:
+        """Distribution that has the values of both, ``None`` if they are different parameters."""
+
+
+class _Categorical:
+    def __init__(self, distribution: CategoricalDistribution) -> None:
+        self._choices = distribution.choices
+
+    @property
+    def offer(self) -> Any:
+        return list(self._choices)
+
+    @property
+    def n_columns(self) -> float:
+        return self.count()
+
+    def count(self) -> float:
+        return len(self.all())
+
+    def all(self) -> tuple[Any, ...]:
+        # Optuna takes True and 1, which are equal, for the first of them: one configuration.
+        distinct: dict[Any, Any] = {}
+        for choice in self._choices:
+            distinct.setdefault(choice_key(choice), choice)
+        return tuple(distinct.values())
+
+    def find(self, value: Any) -> Any:
+        # Most values are found this way, in far less time.
+        with contextlib.suppress(ValueError):
+            return self._choices[self._choices.index(value)]
+        key, missing = choice_key(value), is_missing(value)
+        # A table does not tell None from NaN: its missing value is the one that the study offers.
+        for is_same in (lambda c: choice_key(c) == key, lambda c: missing and is_missing(c)):
+            for choice in filter(is_same, self._choices):
+                return choice
+        return NOTHING
+
+    def spelling(self, value: Any) -> Any:
+        return value
+
+    def coordinates(self) -> list[float] | None:
+        return None
+
+    def axis(self, drawn: BaseDistribution) -> Axis:
+        del drawn
+        return UnorderedAxis(self.all())
+
+    def union(self, other: BaseDistribution) -> BaseDistribution | None:
+        del other
+        return None
+
+
+class _Number:
+    """A float or an integer.
+
+    Args:
+        distribution: Its distribution.
+        numbers: Its values.
+    """
+
+    type: type[int | float]
+    n_columns = 1.0
+
+    def __init__(
+        self, distribution: FloatDistribution | IntDistribution, numbers: Numbers
+    ) -> None:
+        self.offer: Any = distribution
+        self.numbers = numbers
+        self._log = distribution.log
+
+    @property
+    def scale(self) -> Scale:
+        return Scale(self.numbers, log=self._log)
+
+    def count(self) -> float:
+        return self.numbers.count()
+
+    def all(self) -> tuple[Any, ...]:
+        return self.numbers.all()
+
+    def find(self, value: Any) -> Any:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return NOTHING
+        # Neither infinity is an integer, nor is every integer small enough for a float.
+        with contextlib.suppress(OverflowError, ValueError):
+            number = self.type(value)
+            if number == value and math.isfinite(number) and number in self.numbers:
+                return number
+        return NOTHING
+
+    def spelling(self, value: Any) -> Any:
+        return self.numbers.spelling(value)
+
+    def coordinates(self) -> list[float] | None:
+        coordinates: list[float] = self.scale.coordinates(self.all()).tolist()
+        return coordinates
+
+    def axis(self, drawn: BaseDistribution) -> Axis:
+        return NumericAxis(self.scale, scale_of(drawn))
+
+
+class _Float(_Number):
+    type = float
+
+    def __init__(self, distribution: FloatDistribution) -> None:
+        low, high, step = distribution.low, distribution.high, distribution.step
+        super().__init__(
+            distribution, Interval(low, high) if step is None else FloatGrid(low, high, step)
+        )
+        self._distribution = distribution
+
+    def union(self, other: BaseDistribution) -> BaseDistribution | None:
+        one = self._distribution
+        if not isinstance(other, FloatDistribution) or one.log != other.log:
+            return None
+        low, high = min(one.low, other.low), max(one.high, other.high)
+        return FloatDistribution(low, high, log=one.log, step=_common_step(one, other))
+
+
+class _Integer(_Number):
+    type = int
+
+    def __init__(self, distribution: IntDistribution) -> None:
+        low, high, step = distribution.low, distribution.high, distribution.step
+        if max(-low, high) <= LARGEST_EXACT:
+            numbers = IntegerGrid(low, high, step)
+        else:
+            numbers = LargeIntegerGrid(low, high, step, distribution._contains)
+        super().__init__(distribution, numbers)
+        self._distribution = distribution
+
+    def union(self, other: BaseDistribution) -> BaseDistribution | None:
+        one = self._distribution
+        if not isinstance(other, IntDistribution) or one.log != other.log:
+            return None
+        low, high = min(one.low, other.low), max(one.high, other.high)
+        step = math.gcd(one.step, other.step, one.low - other.low)
+        return IntDistribution(low, high, log=one.log, step=step)
+
+
+def _common_step(one: FloatDistribution, other: FloatDistribution) -> float | None:
+    """Step of a grid that has the values of both, ``None`` if that is not the grid of either."""
+    if one.step is None or one.step != other.step:
+        return None
+    offset = Decimal(str(one.low)) - Decimal(str(other.low))
+    return one.step if offset % Decimal(str(one.step)) == 0 else None
+
+
+_TYPES: dict[type[BaseDistribution], Any] = {
+    CategoricalDistribution: _Categorical,
+    FloatDistribution: _Float,
+    IntDistribution: _Integer,
+}
+
+
+def parameter_of(distribution: BaseDistribution) -> Parameter:
+    """Parameter with a distribution."""
+    for type_, make in _TYPES.items():
+        if isinstance(distribution, type_):
+            parameter: Parameter = make(distribution)
+            return parameter
+    raise TypeError(
+        f"ZAPSSampler knows the distributions {[type_.__name__ for type_ in _TYPES]}, but got "
+        f"{distribution!r}."
+    )
+
+
+def scale_of(distribution: BaseDistribution) -> Scale:
+    """Scale of a numeric distribution."""
+    parameter = parameter_of(distribution)
+    assert isinstance(parameter, _Number)
+    return parameter.scale
 
 
 def normalized(search_space: SearchSpace) -> dict[str, BaseDistribution]:
-    """A distribution for each parameter; a sequence is one of categorical choices.
+    """Give each parameter a distribution; a sequence is one of categorical choices.
 
     Raises:
         ValueError: If the space is empty or a parameter has no choice.
@@ -59,7 +281,6 @@ def _text(name: Any) -> str:
 
 
 def _distribution(name: str, given: Any) -> BaseDistribution:
-    """The distribution of one parameter of a user's space."""
     if isinstance(given, BaseDistribution):
         return given
     choices = _checks.listed(given)
@@ -74,7 +295,7 @@ def _distribution(name: str, given: Any) -> BaseDistribution:
 
 
 def _storable(choice: Any) -> Any:
-    """A choice as Python has it: scalars of NumPy and pandas are no JSON, as a storage writes."""
+    """Turn a scalar of NumPy or pandas, which no storage can write, into Python's own."""
     if choice is pd.NA:
         return None
     return choice.item() if isinstance(choice, np.generic) else choice
@@ -82,7 +303,7 @@ def _storable(choice: Any) -> Any:
 
 def size(space: Mapping[str, BaseDistribution]) -> float:
     """Number of configurations; infinite if a parameter is continuous."""
-    counts = [n_values(distribution) for distribution in space.values()]
+    counts = [parameter_of(distribution).count() for distribution in space.values()]
     # Not every product of integers is small enough to be multiplied by infinity.
     return math.inf if math.inf in counts else math.prod(counts)
 
@@ -97,9 +318,7 @@ def is_enumerable(space: Mapping[str, BaseDistribution], *, with_proxies: bool =
     n_candidates = size(space)
     if not space or n_candidates > MAX_CANDIDATES:
         return False
-    n_columns = sum(
-        n_values(d) if isinstance(d, CategoricalDistribution) else 1 for d in space.values()
-    )
+    n_columns = sum(parameter_of(distribution).n_columns for distribution in space.values())
     # A pool tells apart what was tried, where all configurations would have to share columns:
     # with three parameters of 64 choices it is much the better one. But a single parameter has
     # nothing to tell apart.
@@ -109,110 +328,69 @@ def is_enumerable(space: Mapping[str, BaseDistribution], *, with_proxies: bool =
 
 def choices_of(space: Mapping[str, BaseDistribution]) -> dict[str, tuple[Any, ...]]:
     """Values of each parameter of a finite space."""
-    return {name: values_of(distribution) for name, distribution in space.items()}
+    return {name: parameter_of(distribution).all() for name, distribution in space.items()}
 
 
-def places_of(space: Mapping[str, BaseDistribution]) -> dict[str, list[float]]:
-    """The places in [0, 1] of the values of each parameter of a finite space that is a number."""
-    return {
-        name: Scale(distribution).places(values_of(distribution)).tolist()
-        for name, distribution in space.items()
-        if not isinstance(distribution, CategoricalDistribution)
-    }
+def coordinates_of(space: Mapping[str, BaseDistribution]) -> dict[str, list[float]]:
+    """Coordinates in [0, 1] of the values of each number of a finite space."""
+    coordinates = {name: parameter_of(d).coordinates() for name, d in space.items()}
+    return {name: values for name, values in coordinates.items() if values is not None}
 
 
 def grid(space: Mapping[str, BaseDistribution]) -> CandidateSet:
-    """Every configuration of an enumerable space."""
-    return CandidateSet.grid(choices_of(space), places=places_of(space))
+    """Enumerate every configuration of a space."""
+    return CandidateSet.grid(choices_of(space), places=coordinates_of(space))
 
 
-def served(name: str, value: Any, distribution: BaseDistribution) -> Any:
-    """A candidate's value as the distribution that asks for it spells it.
+def axes_of(
+    space: Mapping[str, BaseDistribution],
+    ranges: Mapping[str, BaseDistribution] | None = None,
+) -> dict[str, Axis]:
+    """Axes of the unit cube for the parameters of a space.
+
+    Args:
+        space: Distribution of each parameter.
+        ranges: Narrower distributions of some numbers, from which alone points are drawn.
+    """
+    ranges = ranges or {}
+    return {name: parameter_of(d).axis(ranges.get(name, d)) for name, d in space.items()}
+
+
+def offered(name: str, value: Any, distribution: BaseDistribution) -> Any:
+    """Return a candidate's value as the distribution that asks for it spells it.
 
     Raises:
         ValueError: If the distribution does not offer the value.
     """
-    offered = _offered(value, distribution)
-    if offered is _NOTHING:
-        offer: Any = distribution
-        if isinstance(distribution, CategoricalDistribution):
-            offer = list(distribution.choices)
+    parameter = parameter_of(distribution)
+    found = parameter.find(value)
+    if found is NOTHING:
         raise ValueError(
             f"The candidates of ZAPSSampler include {name}={value!r}, but the study offers only "
-            f"{offer} for {name!r}. Leave it out of the proxy table and search_space, or add the "
-            "choice to the study."
+            f"{parameter.offer} for {name!r}. Leave it out of the proxy table and search_space, "
+            "or add the choice to the study."
         )
-    return offered
+    return found
 
 
 def offers(distribution: BaseDistribution, value: Any) -> bool:
     """Whether a distribution has a value."""
-    return _offered(value, distribution) is not _NOTHING
-
-
-def _offered(value: Any, distribution: BaseDistribution) -> Any:
-    """A value as a distribution spells it, ``_NOTHING`` if it does not have it."""
-    if not isinstance(distribution, CategoricalDistribution):
-        number = _number(value, distribution)
-        return _NOTHING if number is None or number not in numbers_of(distribution) else number
-    # Most are found so, in far less time.
-    with contextlib.suppress(ValueError):
-        return distribution.choices[distribution.choices.index(value)]
-    key, missing = choice_key(value), is_missing(value)
-    # A table does not tell None from NaN: its missing value is the one that the study offers.
-    for is_same in (lambda c: choice_key(c) == key, lambda c: missing and is_missing(c)):
-        for choice in filter(is_same, distribution.choices):
-            return choice
-    return _NOTHING
-
-
-def _number(value: Any, distribution: BaseDistribution) -> int | float | None:
-    """A number of the type that a numeric distribution has, ``None`` for what is none."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    # Neither infinity is an integer, nor is every integer small enough for a float.
-    with contextlib.suppress(OverflowError, ValueError):
-        number = int(value) if isinstance(distribution, IntDistribution) else float(value)
-        return number if number == value and math.isfinite(number) else None
-    return None
-
-
-class Scale:
-    """The scale of a numeric distribution, linear or logarithmic, as the interval [0, 1].
-
-    Args:
-        distribution: A float or integer distribution.
-    """
-
-    def __init__(self, distribution: BaseDistribution) -> None:
-        assert isinstance(distribution, FloatDistribution | IntDistribution)
-        self.numbers = numbers_of(distribution)
-        self._log = distribution.log
-        self._low, self._high = self._transformed(
-            np.array([distribution.low, distribution.high], dtype=np.float64)
-        )
-
-    def places(self, values: npt.ArrayLike) -> npt.NDArray[np.float64]:
-        """Place of each value, 0 for the lowest and 1 for the highest."""
-        transformed = self._transformed(np.asarray(values, dtype=np.float64))
-        return np.asarray(
-            (transformed - self._low) / ((self._high - self._low) or 1.0), dtype=np.float64
-        )
-
-    def values(self, places: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
-        """The value of the distribution nearest to each place; see :class:`Numbers`."""
-        values = self._low + places * (self._high - self._low)
-        return self.numbers.nearest(np.exp(values) if self._log else values)
-
-    def _transformed(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        return np.asarray(np.log(values)) if self._log else values
+    return parameter_of(distribution).find(value) is not NOTHING
 
 
 def spelling(value: Any, distribution: BaseDistribution) -> Any:
-    """The one spelling for all roundings of a value that a distribution has."""
-    if isinstance(distribution, CategoricalDistribution):
-        return value
-    return numbers_of(distribution).spelling(value)
+    """Snap to the grid, a value that a distribution has in any rounding: 0.1 + 0.2 is 0.3."""
+    return parameter_of(distribution).spelling(value)
+
+
+def union(one: BaseDistribution, other: BaseDistribution) -> BaseDistribution | None:
+    """Distribution that has the values of both.
+
+    Returns:
+        ``None`` where Optuna takes the two for different parameters: of another type or scale, or
+        of other choices.
+    """
+    return parameter_of(one).union(other)
 
 
 def same(one: BaseDistribution | None, other: BaseDistribution) -> bool:
@@ -226,28 +404,3 @@ def same(one: BaseDistribution | None, other: BaseDistribution) -> bool:
 def same_space(one: Mapping[str, BaseDistribution], other: Mapping[str, BaseDistribution]) -> bool:
     """Whether two spaces have the same parameters with equal distributions."""
     return one.keys() == other.keys() and all(same(d, other[name]) for name, d in one.items())
-
-
-def n_values(distribution: BaseDistribution) -> float:
-    """Number of values of a parameter; infinite if it is continuous."""
-    if isinstance(distribution, CategoricalDistribution):
-        return len(_distinct(distribution))
-    return numbers_of(distribution).count()
-
-
-def values_of(distribution: BaseDistribution) -> tuple[Any, ...]:
-    """Distinct values of a finite parameter, in order."""
-    if isinstance(distribution, CategoricalDistribution):
-        return _distinct(distribution)
-    return numbers_of(distribution).all()
-
-
-def _distinct(distribution: CategoricalDistribution) -> tuple[Any, ...]:
-    """The choices without those that equal an earlier one, as ``True`` equals 1.
-
-    Optuna takes both for the first, so that they are one configuration.
-    """
-    distinct: dict[Any, Any] = {}
-    for choice in distribution.choices:
-        distinct.setdefault(choice_key(choice), choice)
-    return tuple(distinct.values())

@@ -24,7 +24,9 @@ from optuna_zaps.search.randomness import stream
 from optuna_zaps.study.history import Configurations
 from optuna_zaps.study.history import DrawnConfigurations
 from optuna_zaps.study.history import HistoryReader
+from optuna_zaps.study.parameters import axes_of
 from optuna_zaps.study.parameters import offers
+from optuna_zaps.study.parameters import spelling
 
 
 PoolSearchFactory = Callable[[CandidateSet, ProxyTable | None], JointSearch]
@@ -110,9 +112,10 @@ class DrawnArena:
         seed: int,
         function: RememberedProxies | None,
     ) -> None:
-        self._pool = Pool(space)
+        self._space = dict(space)
+        self._pool = Pool(axes_of(space))
         self._ranges: Mapping[str, BaseDistribution] = {}
-        self._drawn = DrawnConfigurations(self._pool.space)
+        self._drawn = DrawnConfigurations(self._space)
         self.configurations: Configurations = self._drawn
         self._make_search = make_search
         self._seed = seed
@@ -124,7 +127,7 @@ class DrawnArena:
     def __getstate__(self) -> dict[str, Any]:
         """Return what the history and the seed do not tell."""
         function = None if self._proxies is None else _RankedProxies(self._proxies.function)
-        configurations = DrawnConfigurations(self._pool.space)
+        configurations = DrawnConfigurations(self._space)
         return {
             **vars(self),
             "_drawn": configurations,
@@ -163,7 +166,7 @@ class DrawnArena:
         fixed: Mapping[str, Any],
     ) -> tuple[JointSearch, Observations]:
         """As in :class:`Arena`."""
-        space = self._pool.space
+        space = self._space
         first = self._search_of_plan()
         planned = trial is not None and trial.number < first.first.schedule.n_startup
         if planned and not self._ranges and not fixed.keys() & space.keys():
@@ -171,7 +174,7 @@ class DrawnArena:
         seen, observed = reader.read_drawn(study, self._drawn, trial)
         best_first = observed.best_first()
         offered = {
-            name: value
+            name: spelling(value, space[name])
             for name, value in fixed.items()
             if name in space and offers(space[name], value)
         }
@@ -179,7 +182,7 @@ class DrawnArena:
         if self._ranges:
             # A fixed value may lie outside the range.
             ranges = {name: d for name, d in self._ranges.items() if name not in offered}
-            pool = Pool(space, ranges=ranges)
+            pool = Pool(axes_of(space, ranges))
         # Proxies may be dear to compute: the points over the space are then those of the first.
         spread = None if self._proxies is None else stream(self._seed, "pool")
         rng = stream(self._seed, "pool", len(seen) + 1)

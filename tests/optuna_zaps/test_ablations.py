@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import optuna
 import pandas as pd
 import pytest
 
+from optuna_zaps import Profile
 from optuna_zaps import ZAPSSampler
 from optuna_zaps.search.initial_design import uniform_plan
 from optuna_zaps.surrogates import FeatureLayout
@@ -36,8 +38,12 @@ class Recorder:
         return np.zeros(len(X)), np.ones(len(X))
 
 
-def run(n_trials: int = 14, **arguments: Any) -> optuna.Study:
-    sampler = ZAPSSampler(TABLE, budget=20, seed=0, **arguments)
+def run(profile: str, n_trials: int = 14) -> optuna.Study:
+    return run_profile(Profile.from_name(profile, budget=20), n_trials)
+
+
+def run_profile(profile: Profile, n_trials: int = 14) -> optuna.Study:
+    sampler = ZAPSSampler(TABLE, profile=profile, seed=0)
     study = optuna.create_study(direction="maximize", sampler=sampler)
     study.optimize(
         lambda trial: float(
@@ -50,26 +56,27 @@ def run(n_trials: int = 14, **arguments: Any) -> optuna.Study:
 
 
 @pytest.mark.parametrize(
-    ("features", "n_proxies", "n_encoding"),
-    [("both", 2, 24), ("proxies", 2, 0), ("parameters", 0, 24)],  # 12 + 12 choices
+    ("profile", "n_proxies", "n_encoding"),
+    [("paper", 2, 24), ("paper+proxies-only", 2, 0), ("paper+parameters-only", 0, 24)],
 )
 def test_the_surrogate_sees_the_blocks_that_are_named(
-    features: str, n_proxies: int, n_encoding: int
+    profile: str, n_proxies: int, n_encoding: int
 ) -> None:
-    run(features=features, surrogate=Recorder)
+    run_profile(Profile.from_name(profile, budget=20).with_surrogate(Recorder))
     layout, (n_labelled, n_columns) = Recorder.seen
-    assert (layout.n_proxies, layout.n_encoding) == (n_proxies, n_encoding)
+    assert (layout.n_proxies, layout.n_encoding) == (n_proxies, n_encoding)  # 12 + 12 choices
     assert (n_labelled, n_columns) == (10, n_proxies + n_encoding)
 
 
 def test_only_the_surrogate_changes_with_its_features() -> None:
-    studies = [run(10, features=features) for features in ("both", "proxies", "parameters")]
+    names = ("paper", "paper+proxies-only", "paper+parameters-only")
+    studies = [run(name, n_trials=10) for name in names]
     starts = [[trial.params for trial in study.trials] for study in studies]
     assert starts[0] == starts[1] == starts[2]
 
 
 def test_a_random_start_ignores_the_proxies_and_the_model_does_not() -> None:
-    study = run(initialization="random")
+    study = run("paper+random-start")
     phases = [trial.user_attrs["zaps:phase"] for trial in study.trials]
     assert phases == ["random"] * 10 + ["model"] * 4
     assert "size" in study.trials[-1].user_attrs["zaps:proxies"]
@@ -88,10 +95,9 @@ def test_a_uniform_start_is_uniform() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"initialization": "sobol"}, "initialization must be 'proxies' or 'random', but got 'so"),
-        ({"features": "none"}, r"features must be one of \('both'.*but got 'none'"),
-        ({"features": "proxies", "proxies": None}, "needs proxies, but there are none"),
-        ({"features": "proxies", "budget": None}, "needs the parameters"),
+        ({"profile": "paper+sobol"}, r"variations among \['trees', .* but got 'paper\+sobol'"),
+        ({"profile": "paper+proxies-only", "proxies": None}, "needs proxies, but there are none"),
+        ({"profile": "anytime+proxies-only", "budget": None}, "needs the parameters"),
     ],
 )
 def test_what_cannot_be_left_out_is_refused(arguments: dict[str, Any], message: str) -> None:
@@ -99,3 +105,29 @@ def test_what_cannot_be_left_out_is_refused(arguments: dict[str, Any], message: 
     defaults: dict[str, Any] = {"proxies": lambda params: {"b": params["b"]}, "budget": 20}
     with pytest.raises(ValueError, match=message):
         ZAPSSampler(search_space=space, **(defaults | arguments))
+
+
+@pytest.mark.parametrize(
+    ("name", "same"),
+    [
+        ("anytime+processes", "anytime"),
+        ("anytime+random-start+trees", "anytime+trees+random-start"),
+    ],
+)
+def test_variations_have_no_order(name: str, same: str) -> None:
+    assert Profile.from_name(name) == Profile.from_name(same)
+
+
+def test_models_and_schedules_go_together_in_any_way() -> None:
+    anytime, paper = Profile.anytime(), Profile.paper(100)
+    trees = Profile.from_name("anytime+trees")
+    processes = Profile.from_name("paper+processes", budget=100)
+    assert (processes.schedule, processes.model) == (paper.schedule, anytime.model)
+    assert trees.model == paper.model
+    assert (trees.schedule.n_startup, trees.n_startup_without_proxies) == (20, 20)
+    assert Profile.from_name("paper+trees", budget=100) == paper
+
+
+def test_features_of_another_name_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"features must be one of \('both'.*but got 'none'"):
+        replace(Profile.anytime().model, features="none")

@@ -20,10 +20,11 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
+from optuna_zaps import Profile
 from optuna_zaps import ProxyFit
 from optuna_zaps import ZAPSSampler
+from optuna_zaps.search.profiles import processes
 from optuna_zaps.study import parameters
-from optuna_zaps.surrogates import AveragedProcesses
 
 
 SPACE = {"op": list("abcde"), "width": [8, 16, 32]}
@@ -174,10 +175,30 @@ def test_integers_of_numpy_are_integers(name: str, value: Any) -> None:
         ({"search_space": {"op": np.ones((2, 2))}}, TypeError, "sequence of choices"),
         ({"search_space": {"op": IntDistribution}}, TypeError, "sequence of choices"),
         ({"search_space": {"op": []}}, ValueError, "a choice for each name, but 'op' has none"),
-        ({"surrogate": 5}, TypeError, "surrogate must be one of .* or a factory, but got 5"),
-        ({"surrogate": ["xgboost"]}, TypeError, "surrogate must be one of"),
-        ({"surrogate": too_few}, TypeError, "takes a FeatureLayout and a seed, but .*too_few"),
-        ({"surrogate": object}, TypeError, "takes a FeatureLayout and a seed"),
+        (
+            {"profile": 5},
+            TypeError,
+            "profile must be one of .* or a Profile, but got 5 of type int",
+        ),
+        ({"profile": ["paper"]}, TypeError, "profile must be one of"),
+        ({"profile": Profile}, TypeError, "profile must be one of"),
+        ({"profile": "paper"}, ValueError, "profile='paper' needs .* budget="),
+        (
+            {"profile": "anytime", "budget": 50},
+            ValueError,
+            "plans for no budget, but got bud",
+        ),
+        (
+            {"profile": Profile.anytime(), "budget": 50},
+            ValueError,
+            r"profile=Profile.paper\(50",
+        ),
+        ({"profile": ""}, ValueError, r"one of \['anytime', 'paper'\].* but got ''"),
+        (
+            {"profile": "paper+sobol", "budget": 50},
+            ValueError,
+            "but got 'paper.sobol'",
+        ),
         ({"group": "yes"}, TypeError, "group must be True or False, but got 'yes' of type str"),
         ({"group": 1}, TypeError, "group must be True or False"),
         ({"warn_independent_sampling": "no"}, TypeError, "warn_independent_sampling must be True"),
@@ -187,13 +208,11 @@ def test_integers_of_numpy_are_integers(name: str, value: Any) -> None:
         ({"independent_sampler": RandomSampler}, TypeError, "independent_sampler must be a sampl"),
         ({"independent_sampler": False}, TypeError, "independent_sampler must be a sampler"),
         ({"constraints_func": [0.0]}, TypeError, r"a function of a finished trial, but got \[0.0"),
-        ({"initialization": 5}, ValueError, "'proxies' or 'random', but got 5"),
-        ({"features": None}, ValueError, "features must be one of"),
         ({"initial_proxies": 5}, TypeError, "sequence of names or a fitted ProxyFit, but got 5"),
         ({"initial_proxies": {"flops"}}, TypeError, "sequence of names"),
         ({"initial_proxies": b"flops"}, TypeError, "sequence of names"),
         ({"initial_proxies": ["flops"]}, ValueError, "there are no proxies to choose from"),
-        ({"features": "proxies", "surrogate": "xgboost"}, ValueError, "needs proxies, but there"),
+        ({"profile": "anytime+trees+proxies-only"}, ValueError, "needs proxies, but there"),
     ],
 )
 def test_what_is_wrong_is_said_when_the_sampler_is_made(
@@ -235,15 +254,28 @@ def test_a_missing_choice_of_pandas_is_none() -> None:
 
 
 def of_any_arguments(*arguments: Any) -> Any:
-    return AveragedProcesses.for_layout(*arguments)
+    return processes(*arguments)
 
 
 @pytest.mark.parametrize(
     "surrogate",
-    [AveragedProcesses.for_layout, partial(of_any_arguments), of_any_arguments, Flat.for_layout],
+    [processes, partial(of_any_arguments), of_any_arguments, Flat.for_layout],
 )
 def test_any_factory_of_two_arguments_is_one(surrogate: Callable[..., Any]) -> None:
-    assert len(params_of(surrogate=surrogate)) == 9
+    assert len(params_of(profile=Profile.anytime().with_surrogate(surrogate))) == 9
+
+
+@pytest.mark.parametrize(
+    ("surrogate", "message"),
+    [
+        (too_few, "takes a FeatureLayout and a seed, but .*too_few"),
+        (object, "takes a FeatureLayout and a seed"),
+        ("xgboost", "must be a factory, but got 'xgboost'"),
+    ],
+)
+def test_a_surrogate_that_is_no_factory(surrogate: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        Profile.anytime().with_surrogate(surrogate)
 
 
 @pytest.mark.parametrize("n", [1.5, math.nan, "2", True])

@@ -9,6 +9,7 @@ import time
 from typing import Any
 import warnings
 
+from flat import FLAT
 from flat import Flat
 import numpy as np
 import optuna
@@ -267,7 +268,7 @@ def frame(**columns: Any) -> pd.DataFrame:
         ({"budget": 9}, ValueError, "budget must be at least 10, but got 9"),
         ({"n_startup_trials": -1}, ValueError, "n_startup_trials must not be negative"),
         ({"seed": -1}, ValueError, "seed must not be negative"),
-        ({"surrogate": "forest"}, ValueError, r"one of \[.*'xgboost'.*\], but got 'forest'"),
+        ({"profile": "forest"}, ValueError, r"one of \[.*'paper'\].*'trees'.*, but got 'forest'"),
         ({"initial_proxies": ["flop"]}, ValueError, r"\['flops', 'synflow'\], but got \['flop'\]"),
         ({"initial_proxies": "flops"}, TypeError, "sequence of names"),
         ({"initial_proxies": []}, ValueError, "at least one proxy"),
@@ -427,8 +428,8 @@ def test_the_seed_is_that_of_the_independent_sampler_too() -> None:
     [
         ({}, 14),
         ({"proxies": None}, 10),
-        ({"surrogate": "xgboost"}, 20),
-        ({"surrogate": "xgboost", "proxies": None}, 20),
+        ({"profile": "anytime+trees"}, 20),
+        ({"profile": "anytime+trees", "proxies": None}, 20),
         ({"budget": 10}, 10),
         ({"budget": 48}, 12),
         ({"budget": 48, "n_startup_trials": 5}, 5),
@@ -485,7 +486,8 @@ def test_numbers_and_pools_are_fitted_at_every_value(
         def fit(self, X: np.ndarray, y: np.ndarray) -> None:
             fitted.append(len(y))
 
-    zaps = ZAPSSampler(search_space=space, surrogate=Spy.for_layout, n_startup_trials=20, seed=0)
+    profile = FLAT.with_surrogate(Spy.for_layout)
+    zaps = ZAPSSampler(search_space=space, profile=profile, n_startup_trials=20, seed=0)
     study = optuna.create_study(sampler=zaps)
     distributions = {
         name: choices

@@ -18,7 +18,7 @@ from typing import Any
 import uuid
 import warnings
 
-from flat import Flat
+from flat import FLAT
 import optuna
 from optuna.storages import BaseStorage
 from optuna.storages import GrpcStorageProxy
@@ -108,7 +108,7 @@ def suggest(trial: optuna.Trial) -> float:
 def sampler(seed: int = 0, **arguments: Any) -> ZAPSSampler:
     """A sampler of the space that spends no time on a model."""
     return ZAPSSampler(
-        **{"search_space": SPACE, "n_startup_trials": 4, "surrogate": Flat.for_layout}
+        **{"search_space": SPACE, "n_startup_trials": 4, "profile": FLAT}
         | {"seed": seed}
         | arguments
     )

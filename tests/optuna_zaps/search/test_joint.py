@@ -4,6 +4,7 @@ import copy
 import json
 import math
 
+from flat import plain_settings
 import numpy as np
 import optuna
 from optuna.distributions import BaseDistribution
@@ -17,7 +18,7 @@ from optuna_zaps.search.outcomes import Observations
 from optuna_zaps.search.outcomes import _balanced
 from optuna_zaps.search.outcomes import n_dominating
 from optuna_zaps.search.outcomes import pareto_front
-from optuna_zaps.search.search import AnytimeSchedule
+from optuna_zaps.search.schedule import AnytimeSchedule
 from optuna_zaps.search.search import History
 from optuna_zaps.search.search import ZAPSSearch
 from optuna_zaps.surrogates import FeatureLayout
@@ -143,8 +144,7 @@ def share_proposed(
     search = ZAPSSearch(
         CandidateSet.grid({"n": range(len(means[0]))}),
         None,
-        surrogate=Known(*zip(labels, means, strict=True)),
-        schedule=AnytimeSchedule(0),
+        plain_settings(Known(*zip(labels, means, strict=True)), AnytimeSchedule(0, growth=0.1)),
         seed=0,
     )
     joint = JointSearch(search, seed=0)

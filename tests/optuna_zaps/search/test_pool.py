@@ -3,6 +3,7 @@ from __future__ import annotations
 from itertools import pairwise
 import math
 
+from flat import FLAT
 from flat import Flat
 import numpy as np
 import optuna
@@ -18,7 +19,8 @@ from optuna_zaps.search.candidates import CandidateSet
 from optuna_zaps.search.pool import Pool
 from optuna_zaps.search.pool import PoolSettings
 from optuna_zaps.search.proxies import ProxyTable
-from optuna_zaps.study.parameters import Scale
+from optuna_zaps.study.parameters import axes_of
+from optuna_zaps.study.parameters import scale_of
 from optuna_zaps.surrogates import FeatureLayout
 
 
@@ -49,17 +51,19 @@ def rng() -> np.random.Generator:
 def test_a_place_is_one_on_the_parameters_own_scale(
     distribution: BaseDistribution, places: list[float], values: list[float]
 ) -> None:
-    np.testing.assert_allclose(Scale(distribution).values(np.array(places)), values, rtol=1e-12)
+    np.testing.assert_allclose(scale_of(distribution).values(np.array(places)), values, rtol=1e-12)
 
 
 def test_places_invert_values() -> None:
-    scale = Scale(FloatDistribution(1e-5, 1e-1, log=True))
+    scale = scale_of(FloatDistribution(1e-5, 1e-1, log=True))
     places = np.linspace(0, 1, 7)
-    np.testing.assert_allclose(scale.places(scale.values(places).tolist()), places, atol=1e-12)
+    np.testing.assert_allclose(
+        scale.coordinates(scale.values(places).tolist()), places, atol=1e-12
+    )
 
 
 def test_whatever_is_drawn_lies_in_the_space() -> None:
-    pool = Pool(SPACE)
+    pool = Pool(axes_of(SPACE))
     first = pool.spread(rng())
     seen = [first.params(i) for i in (3, 5)]
     drawn = pool.draw(seen, [1, 0], rng())
@@ -72,7 +76,7 @@ def test_whatever_is_drawn_lies_in_the_space() -> None:
 
 
 def test_what_was_seen_comes_first_and_keeps_its_encoding() -> None:
-    pool = Pool(SPACE)
+    pool = Pool(axes_of(SPACE))
     first = pool.spread(rng())
     seen = [first.params(i) for i in (7, 2, 9)]
     drawn = pool.draw(seen, [0], rng())
@@ -81,7 +85,9 @@ def test_what_was_seen_comes_first_and_keeps_its_encoding() -> None:
 
 
 def test_a_value_seen_is_one_of_its_grid_however_it_was_rounded() -> None:
-    pool = Pool({"drop": FloatDistribution(0.1, 0.7, step=0.1), "x": FloatDistribution(0, 1)})
+    pool = Pool(
+        axes_of({"drop": FloatDistribution(0.1, 0.7, step=0.1), "x": FloatDistribution(0, 1)})
+    )
     seen = {"drop": 0.1 + 0.2, "x": 0.5}  # 0.30000000000000004
     assert pool.draw([seen], [], rng()).params(0) == {"drop": 0.3, "x": 0.5}
 
@@ -90,7 +96,7 @@ def test_a_value_seen_is_one_of_its_grid_however_it_was_rounded() -> None:
 def test_drawn_values_lie_on_their_grid(n_values: int) -> None:
     """Of few values all are kept, of many those of a pool found in it."""
     space = {"n": IntDistribution(10, 10 * n_values, step=10), "x": FloatDistribution(0, 1)}
-    drawn = Pool(space).draw([{"n": 20, "x": 0.25}], [0], rng())
+    drawn = Pool(axes_of(space)).draw([{"n": 20, "x": 0.25}], [0], rng())
     values = [drawn.params(i)["n"] for i in range(len(drawn))]
     assert all(type(value) is int and space["n"]._contains(value) for value in values)
     assert len(set(values)) == pytest.approx(min(n_values, 1_600), rel=0.2)
@@ -100,7 +106,7 @@ def test_drawn_values_lie_on_their_grid(n_values: int) -> None:
 
 def test_half_of_a_pool_fills_the_space_and_half_is_near_the_best() -> None:
     space = {f"x{i}": FloatDistribution(0, 1) for i in range(4)}
-    pool = Pool(space, PoolSettings(n_global=256, n_local=256))
+    pool = Pool(axes_of(space), PoolSettings(n_global=256, n_local=256))
     drawn = pool.draw([dict.fromkeys(space, 0.5)], [0], rng()).encoding[1:]
     # A Sobol sequence of 2^8 points has 2^4 in each of the 16 halves of halves.
     cells, counts = np.unique(drawn[:256] > 0.5, axis=0, return_counts=True)
@@ -122,7 +128,7 @@ def test_a_step_on_a_grid_leaves_the_value(
     """However small the steps of a number are: otherwise a pool is full of what was seen."""
     settings = PoolSettings(n_global=2, n_local=256, min_step=1e-4, max_step=1e-3)
     space = {"n": grid, "x": FloatDistribution(0, 1)}  # of two both change at a time
-    drawn = Pool(space, settings).draw([{"n": centre, "x": 0.5}], [0], rng())
+    drawn = Pool(axes_of(space), settings).draw([{"n": centre, "x": 0.5}], [0], rng())
     near = [drawn.params(i) for i in range(3, len(drawn))]
     assert len(near) == 256
     assert max(abs(params["x"] - 0.5) for params in near) < 0.01
@@ -134,7 +140,7 @@ def test_a_step_on_a_grid_leaves_the_value(
 def test_a_step_of_a_choice_leads_to_any_other(centre: int) -> None:
     settings = PoolSettings(n_global=2, n_local=512)
     space = {"c": CategoricalDistribution(range(10)), "x": FloatDistribution(0, 1)}
-    drawn = Pool(space, settings).draw([{"c": centre, "x": 0.5}], [0], rng())
+    drawn = Pool(axes_of(space), settings).draw([{"c": centre, "x": 0.5}], [0], rng())
     near = [drawn.params(i)["c"] for i in range(3, len(drawn))]
     counts = [near.count(choice) for choice in range(10)]
     assert counts[centre] == 0
@@ -146,14 +152,14 @@ def test_the_known_configurations_take_turns() -> None:
     settings = PoolSettings(n_global=2, n_local=256, min_step=1e-4, max_step=1e-3)
     space: dict[str, BaseDistribution] = {name: FloatDistribution(0, 1) for name in "xy"}
     seen = [{"x": x, "y": x} for x in (0.2, 0.4, 0.6, 0.8)]
-    drawn = Pool(space, settings).draw(seen, [2, 0, 3], rng())
+    drawn = Pool(axes_of(space), settings).draw(seen, [2, 0, 3], rng())
     near = [round(drawn.params(i)["x"], 1) for i in range(6, len(drawn))]
     assert {x: near.count(x) for x in near} == {0.6: 86, 0.2: 85, 0.8: 85}
 
 
 def test_a_step_is_of_any_size_between_the_smallest_and_the_largest() -> None:
     settings = PoolSettings(n_global=2, n_local=2048, min_step=1e-4, max_step=1e-1)
-    drawn = Pool({"x": FloatDistribution(0, 1)}, settings).draw([{"x": 0.5}], [0], rng())
+    drawn = Pool(axes_of({"x": FloatDistribution(0, 1)}), settings).draw([{"x": 0.5}], [0], rng())
     steps = np.abs([drawn.params(i)["x"] - 0.5 for i in range(3, len(drawn))])
     # A normal number times one whose logarithm is uniform over three tenfolds.
     counts, _ = np.histogram(np.log10(steps), bins=[-4, -3, -2])
@@ -161,7 +167,7 @@ def test_a_step_is_of_any_size_between_the_smallest_and_the_largest() -> None:
 
 
 def test_points_over_the_space_are_those_of_the_seed() -> None:
-    pool = Pool({name: FloatDistribution(0, 1) for name in "xy"})
+    pool = Pool(axes_of({name: FloatDistribution(0, 1) for name in "xy"}))
     first, again, other = (pool.spread(np.random.default_rng(seed)).encoding for seed in (0, 0, 1))
     np.testing.assert_array_equal(first, again)
     assert not np.any(np.isclose(first, other).all(axis=1))
@@ -172,24 +178,25 @@ def test_few_points_fill_a_space_where_nothing_tells_far_ones_apart() -> None:
     choices: dict[str, BaseDistribution] = {
         f"p{i}": CategoricalDistribution(range(100)) for i in range(6)
     }
-    alike = Pool(choices, settings)
+    alike = Pool(axes_of(choices), settings)
     assert len(alike.spread(rng())) == 512  # the start is planned over it
     assert len(alike.draw([], [], rng())) == 64
     assert len(alike.draw([], [], rng(), spread=rng())) == 512  # proxies tell them apart
     assert (
-        len(Pool({**choices, "x": FloatDistribution(0, 1)}, settings).draw([], [], rng())) == 512
+        len(Pool(axes_of({**choices, "x": FloatDistribution(0, 1)}), settings).draw([], [], rng()))
+        == 512
     )
 
 
 def test_fixed_values_are_those_of_every_drawn_point() -> None:
-    drawn = Pool(SPACE).draw([], [], rng(), {"layers": 3, "act": None})
+    drawn = Pool(axes_of(SPACE)).draw([], [], rng(), {"layers": 3, "act": None})
     assert np.all(drawn.matching({"layers": 3, "act": None}))
 
 
 def test_a_pool_is_bounded_whatever_the_space() -> None:
     huge = {f"p{i}": CategoricalDistribution(range(10)) for i in range(12)}  # 10^12
     settings = PoolSettings()
-    pool = Pool(huge)
+    pool = Pool(axes_of(huge))
     seen = [pool.spread(rng()).params(0)]
     assert len(pool.draw(seen, [0], rng())) <= 1 + settings.n_global + settings.n_local
 
@@ -314,7 +321,7 @@ def test_each_trial_has_a_pool_of_its_own(
         proxies if with_proxies else None,
         search_space=space,
         n_startup_trials=4,
-        surrogate=PoolSpy.for_layout,
+        profile=FLAT.with_surrogate(PoolSpy.for_layout),
         seed=0,
     )
     study = optuna.create_study(sampler=zaps)
@@ -391,7 +398,7 @@ def test_of_many_trials_a_fit_over_a_pool_takes_the_best_half_and_a_sample(
             taken.append(y)
 
     space = {"x": FloatDistribution(0, 1)}
-    zaps = ZAPSSampler(search_space=space, surrogate=Spy.for_layout, seed=0)
+    zaps = ZAPSSampler(search_space=space, profile=FLAT.with_surrogate(Spy.for_layout), seed=0)
     study = optuna.create_study(direction=direction, sampler=zaps)
     values = np.random.default_rng(0).permutation(600)
     study.add_trials(
@@ -457,7 +464,7 @@ def test_trials_in_flight_differ_in_every_group(first: str) -> None:
             total += trial.suggest_int("b1", 0, 9) + trial.suggest_int("b2", 0, 9)
         return float(total)
 
-    zaps = ZAPSSampler(group=True, surrogate=Flat.for_layout, n_startup_trials=2, seed=0)
+    zaps = ZAPSSampler(group=True, profile=FLAT, n_startup_trials=2, seed=0)
     study = optuna.create_study(sampler=zaps)
     study.optimize(both, n_trials=3)
     running = [study.ask() for _ in range(8)]
@@ -497,7 +504,7 @@ def test_only_a_narrower_range_is_drawn_and_what_was_seen_outside_keeps_its_plac
     space = {"x": FloatDistribution(0, 10), "n": IntDistribution(1, 100, log=True)}
     ranges = {"x": FloatDistribution(2, 4), "n": IntDistribution(5, 50, log=True)}
     seen = [{"x": 9.0, "n": 100}, {"x": 3.0, "n": 10}, {"x": 0.0, "n": 1}]
-    candidates = Pool(space, ranges=ranges).draw(seen, [0, 1, 2], rng())
+    candidates = Pool(axes_of(space, ranges)).draw(seen, [0, 1, 2], rng())
     assert [candidates.params(i) for i in range(3)] == seen
     np.testing.assert_allclose(
         candidates.encoding[:3], [[0.9, 1.0], [0.3, 0.5], [0.0, 0.0]], rtol=1e-6
@@ -512,7 +519,7 @@ def test_only_a_narrower_range_is_drawn_and_what_was_seen_outside_keeps_its_plac
 def test_a_small_part_of_a_range_is_told_apart_as_if_it_were_all() -> None:
     space: dict[str, BaseDistribution] = {"x": FloatDistribution(0, 1e300)}
     ranges = {"x": FloatDistribution(0, 10)}
-    candidates = Pool(space, ranges=ranges).draw([{"x": 1e299}, {"x": 5.0}], [0], rng())
+    candidates = Pool(axes_of(space, ranges)).draw([{"x": 1e299}, {"x": 5.0}], [0], rng())
     assert candidates.encoding[:2, 0].tolist() == [1e6, 0.5]
     assert np.ptp(candidates.encoding[1:, 0]) == pytest.approx(1.0, abs=0.01)
 
@@ -520,7 +527,7 @@ def test_a_small_part_of_a_range_is_told_apart_as_if_it_were_all() -> None:
 def test_a_grid_within_another_is_drawn_on_its_own_steps() -> None:
     space = {"n": IntDistribution(0, 30), "x": FloatDistribution(0, 1)}
     ranges = {"n": IntDistribution(4, 25, step=7), "x": FloatDistribution(0, 0.5, step=0.1)}
-    candidates = Pool(space, ranges=ranges).draw([{"n": 30, "x": 0.77}], [0], rng())
+    candidates = Pool(axes_of(space, ranges)).draw([{"n": 30, "x": 0.77}], [0], rng())
     drawn = [candidates.params(i) for i in range(1, len(candidates))]
     assert {params["n"] for params in drawn} == {4, 11, 18, 25}
     assert {params["x"] for params in drawn} == {0.0, 0.1, 0.2, 0.3, 0.4, 0.5}

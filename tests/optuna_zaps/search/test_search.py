@@ -3,22 +3,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from flat import Flat
+from flat import plain_settings
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pytest
 
 from optuna_zaps.search.candidates import CandidateSet
-from optuna_zaps.search.profiles import PROFILES
+from optuna_zaps.search.model import Shortlist
+from optuna_zaps.search.profiles import Profile
+from optuna_zaps.search.profiles import Situation
 from optuna_zaps.search.proxies import ProxyTable
-from optuna_zaps.search.search import AnytimeSchedule
-from optuna_zaps.search.search import BudgetSchedule
+from optuna_zaps.search.schedule import AnytimeSchedule
+from optuna_zaps.search.schedule import BudgetSchedule
+from optuna_zaps.search.schedule import Schedule
 from optuna_zaps.search.search import History
-from optuna_zaps.search.search import Schedule
 from optuna_zaps.search.search import SearchSettings
-from optuna_zaps.search.search import Shortlist
 from optuna_zaps.search.search import ZAPSSearch
 from optuna_zaps.surrogates import FeatureLayout
 
@@ -36,24 +39,34 @@ PROXIES = ProxyTable(
 )
 
 
+PROFILES = ["anytime", "anytime+trees"]
+ANYTIME, UNPLANNED = AnytimeSchedule(10, growth=0.1), AnytimeSchedule(0, growth=0.1)
+TWENTY = AnytimeSchedule(20, growth=0.1)
+FIFTY = Shortlist(share=1.0, least=50, most=50)
+THIRTY = Shortlist(share=1.0, least=30, most=30)
+
+
 def search(
     seed: int = 0,
     schedule: Schedule | None = None,
     proxies: ProxyTable | None = PROXIES,
     initial_proxies: Sequence[str] | None = None,
     *,
-    profile: str = "xgboost",
-    settings: SearchSettings | None = None,
+    profile: str = "anytime+trees",
+    **model: Any,
 ) -> ZAPSSearch:
-    return ZAPSSearch(
-        CANDIDATES,
-        proxies,
-        surrogate=PROFILES[profile].surrogate,
-        settings=settings or PROFILES[profile].settings,
-        schedule=schedule or AnytimeSchedule(10),
-        seed=seed,
-        initial_proxies=initial_proxies,
-    )
+    settings = adapted(profile, with_proxies=proxies is not None)
+    settings = with_model(replace(settings, schedule=schedule or ANYTIME), **model)
+    return ZAPSSearch(CANDIDATES, proxies, settings, seed=seed, initial_proxies=initial_proxies)
+
+
+def adapted(profile: str, *, with_proxies: bool) -> SearchSettings:
+    situation = Situation(with_proxies=with_proxies, with_numbers=False)
+    return Profile.from_name(profile).adapted(situation)
+
+
+def with_model(settings: SearchSettings, **model: Any) -> SearchSettings:
+    return replace(settings, model=replace(settings.model, **model))
 
 
 def history(evaluated: Sequence[int], pending: Sequence[int] = ()) -> History:
@@ -73,7 +86,7 @@ def run(machine: ZAPSSearch, n: int) -> list[int]:
     return evaluated
 
 
-@pytest.mark.parametrize("profile", sorted(PROFILES))
+@pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("proxies", [PROXIES, None], ids=["proxies", "none"])
 def test_nothing_is_proposed_twice_and_everything_once(
     profile: str, proxies: ProxyTable | None
@@ -84,7 +97,7 @@ def test_nothing_is_proposed_twice_and_everything_once(
     assert machine.propose(history(evaluated), len(evaluated)) is None
 
 
-@pytest.mark.parametrize("profile", sorted(PROFILES))
+@pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("proxies", [PROXIES, None], ids=["proxies", "none"])
 def test_a_search_rebuilt_from_the_history_goes_on_as_the_one_that_ran(
     profile: str, proxies: ProxyTable | None
@@ -97,14 +110,14 @@ def test_a_search_rebuilt_from_the_history_goes_on_as_the_one_that_ran(
         assert proposal.candidate == evaluated[n]
 
 
-@pytest.mark.parametrize("profile", sorted(PROFILES))
+@pytest.mark.parametrize("profile", PROFILES)
 def test_it_finds_the_optimum_early(profile: str) -> None:
     # Random search finds it within 40 of 144 with probability 28 %: 5 seeds of 5 is 0.2 %.
     assert all(VALUES.argmax() in run(search(seed, profile=profile), 40) for seed in range(5))
 
 
 def test_without_a_start_the_first_model_has_two_labels() -> None:
-    for schedule in (BudgetSchedule(100, n_startup=0), AnytimeSchedule(0)):
+    for schedule in (BudgetSchedule(100, n_startup=0, iterations=2), UNPLANNED):
         assert len(set(run(search(schedule=schedule), 12))) == 12
 
 
@@ -166,9 +179,7 @@ def test_the_ranking_is_by_the_mean_after_a_fit_on_every_label() -> None:
         def predict(self, X: npt.NDArray[np.float32]) -> tuple[np.ndarray, np.ndarray]:
             return VALUES, np.ones_like(VALUES)
 
-    machine = ZAPSSearch(
-        CANDIDATES, PROXIES, surrogate=lambda *_: Spy(), schedule=AnytimeSchedule(10), seed=0
-    )
+    machine = ZAPSSearch(CANDIDATES, PROXIES, plain_settings(lambda *_: Spy(), ANYTIME), seed=0)
     ranking = machine.rank(history(range(37)))
     assert seen == [37]
     assert np.all(np.diff(VALUES[ranking.candidates]) <= 0)
@@ -181,7 +192,7 @@ def test_a_ranking_needs_labels() -> None:
 
 
 def layouts_of_a_fit(
-    check: Callable[[npt.NDArray[np.float32]], None], settings: SearchSettings | None = None
+    check: Callable[[npt.NDArray[np.float32]], None], **model: Any
 ) -> list[FeatureLayout]:
     """Layouts of the surrogates of a search that has 12 labels; their rows are checked."""
     layouts: list[FeatureLayout] = []
@@ -195,12 +206,7 @@ def layouts_of_a_fit(
         return Checking()
 
     machine = ZAPSSearch(
-        CANDIDATES,
-        PROXIES,
-        surrogate=factory,
-        settings=settings,
-        schedule=AnytimeSchedule(10),
-        seed=0,
+        CANDIDATES, PROXIES, with_model(plain_settings(factory, ANYTIME), **model), seed=0
     )
     machine.propose(history(range(12)), 12)
     return layouts
@@ -214,13 +220,15 @@ def test_the_surrogate_sees_proxy_ranks_first_then_the_encoding() -> None:
     layouts = layouts_of_a_fit(check)
     sides = (N_SIDE, N_SIDE)
     kinds = (*range(N_SIDE), *range(N_SIDE))  # both parameters offer the same choices
-    assert layouts == [FeatureLayout(2, widths=sides, numeric=(False, False), kinds=kinds)]
+    assert layouts == [
+        FeatureLayout(2, widths=sides, numeric=(False, False), shared_choices=kinds)
+    ]
 
 
 def test_ties_are_broken_by_the_seed_not_by_the_table() -> None:
     def chosen(seed: int) -> int:
         machine = ZAPSSearch(
-            CANDIDATES, None, surrogate=lambda *_: Flat(), schedule=AnytimeSchedule(0), seed=seed
+            CANDIDATES, None, plain_settings(lambda *_: Flat(), UNPLANNED), seed=seed
         )
         proposal = machine.propose(history([0, 1]), 5)
         assert proposal is not None
@@ -244,29 +252,30 @@ def test_the_seed_matters_and_the_order_of_asking_does_not() -> None:
 )
 def test_the_papers_schedule(budget: int, n_startup: int, batch: int) -> None:
     # n0 = max(10, B // 4) and b = max(1, (B - n0) // T) with T = 2: Algorithm 3, line 2.
-    schedule = BudgetSchedule(budget)
+    schedule = Profile.paper(budget).schedule
+    assert isinstance(schedule, BudgetSchedule)
     assert (schedule.n_startup, schedule.batch) == (n_startup, batch)
 
 
 def test_the_paper_fits_twice_and_a_study_beyond_its_budget_goes_on_in_batches() -> None:
-    sizes = [max(BudgetSchedule(300).training_sizes(n)) for n in range(75, 301)]
+    sizes = [max(Profile.paper(300).schedule.training_sizes(n)) for n in range(75, 301)]
     assert sorted(set(sizes[:-1])) == [75, 187]
     assert sizes.index(187) == 112
     assert (
-        max(BudgetSchedule(300).training_sizes(299)) == 187
+        max(Profile.paper(300).schedule.training_sizes(299)) == 187
     )  # the evaluation that the floor leaves
     # n0 + 2 b = 75 + 2 * 112: the model of a trial beyond the budget.
-    assert max(BudgetSchedule(300).training_sizes(300)) == 299
-    assert max(BudgetSchedule(200).training_sizes(275)) == 275
+    assert max(Profile.paper(300).schedule.training_sizes(300)) == 299
+    assert max(Profile.paper(200).schedule.training_sizes(275)) == 275
 
 
 def test_the_anytime_schedule_fits_at_every_tenth_of_growth() -> None:
-    sizes = [max(AnytimeSchedule().training_sizes(n)) for n in range(20, 46)]
+    sizes = [max(TWENTY.training_sizes(n)) for n in range(20, 46)]
     assert sorted(set(sizes)) == [20, 22, 24, 26, 28, 30, 33, 36, 39, 42]
     assert all(size <= n < size * 1.1 + 1 for size, n in zip(sizes, range(20, 46), strict=True))
 
 
-@pytest.mark.parametrize("schedule", [BudgetSchedule(200), AnytimeSchedule()])
+@pytest.mark.parametrize("schedule", [Profile.paper(200).schedule, TWENTY])
 def test_fewer_labels_than_planned_are_all_used(schedule: Schedule) -> None:
     assert [max(schedule.training_sizes(n)) for n in (2, 9, 20)] == [2, 9, 20]
 
@@ -274,12 +283,14 @@ def test_fewer_labels_than_planned_are_all_used(schedule: Schedule) -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: BudgetSchedule(9), "budget must be at least 10, but got 9"),
-        (lambda: BudgetSchedule(20, iterations=0), "iterations"),
-        (lambda: AnytimeSchedule(-1), "n_startup"),
-        (lambda: AnytimeSchedule(growth=-0.1), "growth"),
-        (lambda: Shortlist(share=0.0), "share"),
-        (lambda: Shortlist(least=100, most=10), "100 and 10"),
+        (lambda: Profile.paper(9), "budget must be at least 10, but got 9"),
+        (lambda: BudgetSchedule(0, n_startup=10, iterations=2), "budget must be at least 1"),
+        (lambda: BudgetSchedule(20, n_startup=-1, iterations=2), "n_startup"),
+        (lambda: BudgetSchedule(20, n_startup=10, iterations=0), "iterations"),
+        (lambda: AnytimeSchedule(-1, growth=0.1), "n_startup"),
+        (lambda: AnytimeSchedule(20, growth=-0.1), "growth"),
+        (lambda: Shortlist(share=0.0, least=10, most=100), "share"),
+        (lambda: Shortlist(share=1.0, least=100, most=10), "100 and 10"),
         (lambda: search(initial_proxies=["flops"]), r"\['flops'\]"),
         (lambda: search(initial_proxies=[]), "at least one proxy"),
         (lambda: search(proxies=None, initial_proxies=["flops"]), "no proxies"),
@@ -293,26 +304,22 @@ def test_bad_arguments(make: object, message: str) -> None:
 def test_of_many_candidates_the_best_are_kept_up_to_date() -> None:
     # Fifty of 144 at a time are scored anew; the search still goes to the best, and everything
     # is proposed once in the end.
-    settings = SearchSettings(shortlist=Shortlist(least=50, most=50))
-    machine = search(settings=settings)
+    machine = search(shortlist=FIFTY)
     evaluated = run(machine, 60)
     assert int(VALUES.argmax()) in evaluated[:40]
-    again = search(settings=settings)
+    again = search(shortlist=FIFTY)
     assert again.propose(history(evaluated), 60) == machine.propose(history(evaluated), 60)
     assert sorted(run(machine, len(CANDIDATES))) == list(range(len(CANDIDATES)))
 
 
 def test_only_the_shortlist_competes_by_its_spread() -> None:
-    settings = replace(
-        PROFILES["gaussian-process"].settings, shortlist=Shortlist(least=50, most=50)
-    )
-    machine = search(settings=settings, profile="gaussian-process")
+    machine = search(profile="anytime", shortlist=FIFTY)
     evaluated = run(machine, 26)
     model = machine.predict(history(evaluated))
     assert np.count_nonzero(model.acquisition > model.mean) == 50
     assert np.all(model.std > 0)
     # A ranking is of all candidates, each as the labels now have it.
-    whole = search(profile="gaussian-process").rank(history(evaluated))
+    whole = search(profile="anytime").rank(history(evaluated))
     listed = machine.rank(history(evaluated))
     np.testing.assert_array_equal(listed.candidates, whole.candidates)
 
@@ -333,9 +340,7 @@ def test_the_shortlist_is_of_the_largest_upper_bounds() -> None:
     machine = ZAPSSearch(
         CANDIDATES,
         None,
-        surrogate=lambda *_: Table(),
-        settings=SearchSettings(shortlist=Shortlist(least=30, most=30)),
-        schedule=AnytimeSchedule(10),
+        with_model(plain_settings(lambda *_: Table(), ANYTIME), shortlist=THIRTY),
         seed=0,
     )
     # Fits are at 10 11 12 13 14 15 16 17 18 19 20 22 and 24 labels, which last doubled at 20.
@@ -371,9 +376,7 @@ def test_the_shortlist_outlasts_a_change_of_proxies() -> None:
     machine = ZAPSSearch(
         CANDIDATES,
         PROXIES,
-        surrogate=lambda *_: Spy(),
-        settings=SearchSettings(reselection=Turns(), shortlist=Shortlist(least=30, most=30)),
-        schedule=AnytimeSchedule(10),
+        with_model(plain_settings(lambda *_: Spy(), ANYTIME), selector=Turns(), shortlist=THIRTY),
         seed=0,
     )
     names = [machine.predict(history(range(n))).proxies for n in (10, 11, 12, 13)]
@@ -386,12 +389,10 @@ def test_the_shortlist_outlasts_a_change_of_proxies() -> None:
 
 def test_a_value_that_changes_is_learned_though_nothing_new_was_evaluated() -> None:
     """A repetition of a configuration changes the mean of its values, and no number of labels."""
-    machine, known = search(profile="gaussian-process"), history(range(0, 120, 10))
+    machine, known = search(profile="anytime"), history(range(0, 120, 10))
     before = machine.predict(known)
     after = machine.predict(replace(known, labels=known.labels[::-1].copy()))
-    fresh = search(profile="gaussian-process").predict(
-        replace(known, labels=known.labels[::-1].copy())
-    )
+    fresh = search(profile="anytime").predict(replace(known, labels=known.labels[::-1].copy()))
     assert not np.allclose(before.mean, after.mean)
     np.testing.assert_array_equal(after.mean, fresh.mean)
 
@@ -415,8 +416,7 @@ def test_equal_means_are_ranked_in_an_order_of_the_seed() -> None:
         machine = ZAPSSearch(
             CANDIDATES,
             PROXIES,
-            surrogate=lambda *_: Equal(),
-            schedule=AnytimeSchedule(0),
+            plain_settings(lambda *_: Equal(), UNPLANNED),
             seed=seed,
         )
         rankings.append(machine.rank(history(range(5))).candidates.tolist())
@@ -435,7 +435,7 @@ def test_the_surrogate_sees_the_mean_ranks_of_the_neighbours_between() -> None:
         np.testing.assert_allclose(X[:, 2:4], means[:12], rtol=1e-5)
         np.testing.assert_array_equal(X[:, 4:], CANDIDATES.encoding[:12])
 
-    layouts = layouts_of_a_fit(check, SearchSettings(neighbourhood=True))
+    layouts = layouts_of_a_fit(check, neighbourhood=True)
     assert [(each.n_proxies, each.has_neighbourhood) for each in layouts] == [(2, True)]
 
 
@@ -451,7 +451,7 @@ def test_more_candidates_than_are_scored_at_a_time_are_all_scored() -> None:
             return X[:, 0].astype(np.float64), 1 - X[:, 0].astype(np.float64)
 
     machine = ZAPSSearch(
-        candidates, None, surrogate=lambda *_: Identity(), schedule=AnytimeSchedule(0), seed=0
+        candidates, None, plain_settings(lambda *_: Identity(), UNPLANNED), seed=0
     )
     known = History(np.array([3, 9]), np.array([1.0, 2.0]), np.zeros(n, dtype=np.bool_))
     ranking = machine.rank(known)
@@ -472,4 +472,4 @@ def test_more_candidates_than_are_scored_at_a_time_are_all_scored() -> None:
     ],
 )
 def test_size_of_the_shortlist(share: float, n_candidates: int, size: int) -> None:
-    assert Shortlist(share).size(n_candidates) == size
+    assert Shortlist(share, least=2**11, most=2**16).size(n_candidates) == size

@@ -13,6 +13,7 @@ import pytest
 from scipy.stats import spearmanr
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from optuna_zaps import Profile
 from optuna_zaps import ProxyFit
 from optuna_zaps.search.proxies import scaled_ranks
 from optuna_zaps.search.proxy_fit import ReselectionSettings
@@ -22,6 +23,12 @@ from optuna_zaps.search.proxy_fit import greedy_subset
 from optuna_zaps.search.proxy_fit import permutation_p_value
 from optuna_zaps.search.proxy_fit import reselect
 from optuna_zaps.search.proxy_fit import spearman
+
+
+RESELECTION = Profile.paper(budget=10).model.selector
+SCREENING = Profile.anytime().model.selector
+assert isinstance(RESELECTION, ReselectionSettings)
+assert isinstance(SCREENING, ScreeningSettings)
 
 
 @parametrize_with_checks([ProxyFit()])
@@ -127,7 +134,9 @@ def test_proxyfit_returns_the_papers_subset_in_the_papers_order(
 
 def test_consensus_finds_the_papers_subset_without_a_label(nasbench201: Any) -> None:
     proxies = nasbench201("cifar10").proxies
-    chosen = consensus_subset(scaled_ranks(proxies.to_numpy(np.float64)))
+    chosen = consensus_subset(
+        scaled_ranks(proxies.to_numpy(np.float64)), Profile.anytime().initial_selection
+    )
     assert {proxies.columns[i] for i in chosen} == {
         "nwot", "jacov", "synflow", "params", "snip", "grasp",
     }  # fmt: skip
@@ -159,7 +168,7 @@ def test_selection_ignores_increasing_transforms_signs_and_duplicates(data: np.n
 )
 def test_the_target_size_of_algorithm_2(n_labelled: int, size: int) -> None:
     # 7 proxies at the first fit and 10 at the second for B = 200: the paper's fusion table.
-    assert ReselectionSettings().subset_size(n_labelled) == size
+    assert RESELECTION.subset_size(n_labelled) == size
 
 
 def test_reselection_prefers_what_agrees_with_the_labels() -> None:
@@ -196,7 +205,7 @@ def test_reselection_is_in_order_of_votes_and_then_of_strength() -> None:
     proxies = np.column_stack([USELESS, WEAK, OPPOSITE, TWINS])
     by_strength = np.argsort(-np.abs(spearman(np.column_stack([proxies, LABELS]))[:-1, -1]))
     assert by_strength.tolist() == [3, 2, 1, 0]
-    once = ReselectionSettings(n_resamples=1, min_size=4)
+    once = replace(RESELECTION, n_resamples=1, min_size=4)
     everything = list(range(6))
     # Nothing is redundant to 1: all have a vote.
     lenient = replace(once, redundancy=1.0)
@@ -220,7 +229,7 @@ def test_reselection_counts_the_votes_of_every_resample() -> None:
         np.column_stack([first, second]).astype(np.float64),
         np.arange(12.0),
         Resamples(upper, lower, upper),
-        ReselectionSettings(n_resamples=3, min_size=1, max_size=1),
+        replace(RESELECTION, n_resamples=3, min_size=1, max_size=1),
     )
     assert chosen.tolist() == [0]
 
@@ -260,7 +269,7 @@ def test_a_resample_votes_for_as_many_as_the_largest_size() -> None:
 
 def test_reselection_of_few_proxies_returns_them_all() -> None:
     rng = np.random.default_rng(0)
-    chosen = reselect(rng.normal(size=(30, 2)), rng.normal(size=30), rng)
+    chosen = reselect(rng.normal(size=(30, 2)), rng.normal(size=30), rng, RESELECTION)
     assert sorted(chosen.tolist()) == [0, 1]
 
 
@@ -269,7 +278,7 @@ def test_reselection_of_few_proxies_returns_them_all() -> None:
 )
 def test_reselection_settings_are_checked_when_made(arguments: dict[str, int]) -> None:
     with pytest.raises(ValueError, match=r"must (be at least|satisfy)"):
-        ReselectionSettings(**arguments)
+        replace(RESELECTION, **arguments)
 
 
 def test_the_p_value_of_a_permutation_by_hand() -> None:
@@ -295,7 +304,7 @@ def test_the_p_value_is_of_ranks() -> None:
 
 def test_chance_passes_the_screening_as_often_as_its_level_says() -> None:
     rng = np.random.default_rng(0)
-    settings = ScreeningSettings(level=0.1)
+    settings = replace(SCREENING, level=0.1)
     passed = [
         len(settings.select(rng.random((25, 13)), rng.random(25), rng)) > 0 for _ in range(400)
     ]
@@ -307,26 +316,26 @@ def test_one_honest_proxy_among_useless_ones_keeps_all(sign: int) -> None:
     rng = np.random.default_rng(0)
     proxies, labels = rng.random((30, 13)), rng.random(30)
     proxies[:, 7] = sign * labels + 0.2 * rng.random(30)
-    kept = ScreeningSettings().select(proxies, labels, rng)
+    kept = SCREENING.select(proxies, labels, rng)
     np.testing.assert_array_equal(kept, np.arange(13))
 
 
 def test_few_labels_prove_nothing() -> None:
     rng = np.random.default_rng(0)
-    assert len(ScreeningSettings().select(rng.random((19, 3)), rng.random(19), rng)) == 3
-    assert len(ScreeningSettings().select(rng.random((20, 3)), rng.random(20), rng)) == 0
+    assert len(SCREENING.select(rng.random((19, 3)), rng.random(19), rng)) == 3
+    assert len(SCREENING.select(rng.random((20, 3)), rng.random(20), rng)) == 0
 
 
 def test_the_fewest_permutations_of_a_level_can_prove_something() -> None:
     labels = np.arange(20.0)
     # The least p-value is 1 / (1 + 19), the level itself.
-    settings = ScreeningSettings(level=0.05, n_permutations=19)
+    settings = replace(SCREENING, level=0.05, n_permutations=19)
     kept = settings.select(labels[:, np.newaxis], labels, np.random.default_rng(0))
     assert kept.tolist() == [0]
 
 
 def test_settings_of_the_screening_are_checked() -> None:
     with pytest.raises(ValueError, match="level must lie in"):
-        ScreeningSettings(level=0.0)
+        replace(SCREENING, level=0.0)
     with pytest.raises(ValueError, match="n_permutations must be at least 99 "):
-        ScreeningSettings(level=0.01, n_permutations=50)
+        replace(SCREENING, level=0.01, n_permutations=50)

@@ -8,12 +8,13 @@ from decimal import Decimal
 import math
 from typing import Any
 
-from flat import Flat
+from flat import FLAT
 import numpy as np
 import optuna
 import pandas as pd
 import pytest
 
+from optuna_zaps import Profile
 from optuna_zaps import ZAPSSampler
 from optuna_zaps.search.proxies import ProxyTable
 
@@ -33,10 +34,10 @@ def study_of(
     search_space: dict[str, Any] | None = SPACE,
     offered: dict[str, list[Any]] = SPACE,
     n_trials: int = 8,
-    surrogate: Any = None,
+    profile: Profile | None = None,
 ) -> optuna.Study:
     zaps = ZAPSSampler(
-        proxies, search_space=search_space, n_startup_trials=5, seed=0, surrogate=surrogate
+        proxies, search_space=search_space, n_startup_trials=5, seed=0, profile=profile
     )
     study = optuna.create_study(sampler=zaps)
 
@@ -122,7 +123,7 @@ def test_of_a_named_index_the_columns_are_proxies_whatever_their_type(
 
 def test_a_table_without_proxies_says_which_configurations_there_are() -> None:
     some = table().drop(index=[3, 7]).set_index(["op", "width"])[[]]
-    study = study_of(some, None, n_trials=20, surrogate=Flat.for_layout)
+    study = study_of(some, None, n_trials=20, profile=FLAT)
     assert {tuple(trial.params.values()) for trial in study.trials} == set(some.index)
     assert len(study.trials) == 13
 
@@ -146,7 +147,7 @@ def test_cells_that_hold_several_values(make: Callable[[Any], Any], given: bool)
         offered = cells
     rows = pd.DataFrame({"kernel": [make(cell) for cell in cells], "flops": range(9)})
     space = {"kernel": offered}
-    study = study_of(rows, space if given else None, space, 20, Flat.for_layout)
+    study = study_of(rows, space if given else None, space, 20, FLAT)
     assert len(study.trials) == 9
     ranked = study.sampler.rank(study)["kernel"]
     assert sorted(map(str, ranked)) == sorted(
@@ -178,7 +179,7 @@ def test_a_missing_value_is_the_one_that_the_study_offers(
     if indexed or not given:
         rows = rows.set_index(["op", "width"])
     space = {"op": OPS, "width": [8, none, 32]}
-    study = study_of(rows, space if given else None, space, 20, Flat.for_layout)
+    study = study_of(rows, space if given else None, space, 20, FLAT)
     tried = [repr(trial.params["width"]) for trial in study.trials]
     assert sorted(tried) == sorted(["8", "32", repr(none)] * 5)
 

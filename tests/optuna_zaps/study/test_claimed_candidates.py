@@ -7,7 +7,7 @@ import threading
 import time
 from typing import Any
 
-from flat import Flat
+from flat import FLAT
 import optuna
 import pytest
 
@@ -28,9 +28,7 @@ class Rival:
         self.claims: list[dict[str, Any]] = []
         self._retreats = retreats
         space = {"n": list(range(1 + n_free))}
-        zaps = ZAPSSampler(
-            search_space=space, n_startup_trials=0, seed=0, surrogate=Flat.for_layout
-        )
+        zaps = ZAPSSampler(search_space=space, n_startup_trials=0, seed=0, profile=FLAT)
         self.study = optuna.create_study(sampler=zaps)
         self._space = space
         self.study.optimize(self._suggest, n_trials=1)
@@ -127,9 +125,7 @@ def two_that_want_the_same(storage: Staged) -> tuple[optuna.Trial, optuna.Trial,
     """Trials of two workers, the lower number first, and what either would choose alone."""
 
     def sampler() -> ZAPSSampler:
-        return ZAPSSampler(
-            search_space={"n": CHOICES}, n_startup_trials=0, seed=0, surrogate=Flat.for_layout
-        )
+        return ZAPSSampler(search_space={"n": CHOICES}, n_startup_trials=0, seed=0, profile=FLAT)
 
     study = optuna.create_study(study_name="shared", storage=storage, sampler=sampler())
     for n in (3, 7):  # from two values on there is a model, and all workers want the same

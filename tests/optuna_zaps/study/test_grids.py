@@ -24,12 +24,12 @@ import pytest
 from optuna_zaps import ZAPSSampler
 from optuna_zaps.search.candidates import CandidateSet
 from optuna_zaps.search.pool import Pool
-from optuna_zaps.study.grids import numbers_of
 from optuna_zaps.study.history import DrawnConfigurations
-from optuna_zaps.study.parameters import Scale
+from optuna_zaps.study.parameters import axes_of
 from optuna_zaps.study.parameters import offers
+from optuna_zaps.study.parameters import parameter_of
+from optuna_zaps.study.parameters import scale_of
 from optuna_zaps.study.parameters import size
-from optuna_zaps.study.parameters import values_of
 
 
 SPACES: dict[str, BaseDistribution] = {
@@ -58,13 +58,13 @@ def accepts(distribution: BaseDistribution, value: float) -> bool:
 
 @pytest.mark.parametrize("distribution", SPACES.values(), ids=SPACES)
 def test_what_is_drawn_is_accepted_by_optuna(distribution: BaseDistribution) -> None:
-    drawn = Pool({"x": distribution, "y": FREE}).spread(np.random.default_rng(0))
+    drawn = Pool(axes_of({"x": distribution, "y": FREE})).spread(np.random.default_rng(0))
     values = [drawn.params(i)["x"] for i in range(len(drawn))]
     whole = isinstance(distribution, IntDistribution)
     assert all(type(value) is (int if whole else float) for value in values)
     assert all(accepts(distribution, value) for value in values)
     # Nothing has moved far: the values fill the range as a Sobol sequence does.
-    thirds = np.histogram(Scale(distribution).places(values), bins=3, range=(0, 1))[0]
+    thirds = np.histogram(scale_of(distribution).coordinates(values), bins=3, range=(0, 1))[0]
     assert thirds.min() >= 0.25 * len(values)
 
 
@@ -74,7 +74,7 @@ def test_integers_lie_on_their_grid_exactly_and_floats_next_to_it(
 ) -> None:
     assert isinstance(distribution, FloatDistribution | IntDistribution)
     low, step = Decimal(str(distribution.low)), Decimal(str(distribution.step))
-    for value in Scale(distribution).values(np.linspace(0, 1, 99)).tolist():
+    for value in scale_of(distribution).values(np.linspace(0, 1, 99)).tolist():
         if isinstance(distribution, IntDistribution):
             assert (int(value) - distribution.low) % distribution.step == 0
         else:
@@ -85,7 +85,7 @@ def test_integers_lie_on_their_grid_exactly_and_floats_next_to_it(
 def test_integers_keep_every_digit() -> None:
     """Of (1, 3 * 10^17, step 300001) a float would keep no more than one value in 32 exactly."""
     distribution = SPACES["integers with steps"]
-    values = Scale(distribution).values(np.array([0.0, 0.3, 1.0])).tolist()
+    values = scale_of(distribution).values(np.array([0.0, 0.3, 1.0])).tolist()
     assert values[0] == 1
     assert all((value - 1) % 300001 == 0 for value in values)
     # 9 * 10^16, where floats are 16 apart.
@@ -125,7 +125,7 @@ def test_any_place_is_a_value_that_optuna_accepts(
 ) -> None:
     configurations = DrawnConfigurations({"x": distribution})
     whole = isinstance(distribution, IntDistribution)
-    for number in Scale(distribution).values(np.array(places)).tolist():
+    for number in scale_of(distribution).values(np.array(places)).tolist():
         value = int(number) if whole else number
         assert accepts(distribution, value)
         assert offers(distribution, value)
@@ -167,9 +167,11 @@ def test_a_number_off_the_grid_is_no_value_of_it() -> None:
 def test_neighbours_on_a_fine_enumerated_grid_are_told_apart() -> None:
     """The steps lie below 10^-12 of the values: the tolerance once found the first of many."""
     distribution = FloatDistribution(1e6, 1e6 + 1e-4, step=1e-7)
-    values = values_of(distribution)
+    values = parameter_of(distribution).all()
     assert len(values) == 1001
-    candidates = CandidateSet.grid({"x": values}, places={"x": Scale(distribution).places(values)})
+    candidates = CandidateSet.grid(
+        {"x": values}, places={"x": scale_of(distribution).coordinates(values)}
+    )
     for position in (0, 1, 500, 1000):
         rounded = math.nextafter(values[position], 1e6)
         assert candidates.index({"x": rounded}) == position
@@ -180,7 +182,7 @@ def test_integers_that_a_storage_takes_for_one_are_one() -> None:
     """Between 2^60 and 2^61 floats are 256 apart."""
     distribution = IntDistribution(2**60, 2**60 + 1000)
     # 896 is the first that rounds to 1024, which is out of range.
-    assert values_of(distribution) == tuple(2**60 + n for n in (0, 256, 512, 768, 896))
+    assert parameter_of(distribution).all() == tuple(2**60 + n for n in (0, 256, 512, 768, 896))
     configurations = DrawnConfigurations({"n": IntDistribution(2**60, 2**60 + 10**9)})
     assert configurations.index({"n": 2**60 + 100}) == configurations.index({"n": 2**60})
 
@@ -188,7 +190,7 @@ def test_integers_that_a_storage_takes_for_one_are_one() -> None:
 def test_a_product_of_counts_beyond_the_largest_float() -> None:
     space = {f"n{i}": IntDistribution(0, 2**63 - 1) for i in range(20)}
     assert size({**space, "x": FREE}) == math.inf
-    assert numbers_of(FloatDistribution(0, 1e10, step=1e-10)).count() == 10**20 + 1
+    assert parameter_of(FloatDistribution(0, 1e10, step=1e-10)).count() == 10**20 + 1
 
 
 def suggested(trial: optuna.Trial, distribution: BaseDistribution) -> float:
@@ -204,7 +206,7 @@ def objective_over(distribution: BaseDistribution) -> Callable[[optuna.Trial], f
     def objective(trial: optuna.Trial) -> float:
         x = suggested(trial, distribution)
         assert type(x) is (int if isinstance(distribution, IntDistribution) else float)
-        place = float(Scale(distribution).places([x])[0])
+        place = float(scale_of(distribution).coordinates([x])[0])
         other = trial.suggest_float("y", 0, 1)
         bonus = trial.suggest_categorical("c", ["a", "b"]) == "a"
         return (place - 0.3) ** 2 + (other - 0.6) ** 2 + bonus
@@ -238,7 +240,7 @@ def test_no_trial_fails_and_the_search_learns(name: str, is_given: bool) -> None
 
 def study_value(distribution: BaseDistribution, place: float) -> float:
     """A value that a user might enqueue."""
-    (value,) = Scale(distribution).values(np.array([place])).tolist()
+    (value,) = scale_of(distribution).values(np.array([place])).tolist()
     return int(value) if isinstance(distribution, IntDistribution) else float(value)
 
 

@@ -8,7 +8,7 @@ import math
 from typing import Any
 from unittest import mock
 
-from flat import Flat
+from flat import FLAT
 from hypothesis import HealthCheck
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -26,6 +26,7 @@ from optuna.distributions import IntDistribution
 from optuna.trial import TrialState
 import pytest
 
+from optuna_zaps import Profile
 from optuna_zaps import ZAPSSampler
 from optuna_zaps.study import parameters
 from optuna_zaps.study.history import HistoryReader
@@ -59,7 +60,7 @@ VALUES = st.one_of(st.floats(-10, 10), st.just(math.inf), st.just(-math.inf), st
 class Interleaving(RuleBasedStateMachine):
     """A study asked, told, failed, pruned and queued to in any order."""
 
-    surrogate: Any = Flat.for_layout
+    profile: str | Profile = FLAT
     space_is_given = True
 
     @initialize(space=SPACES, startup=st.integers(0, 4), seed=st.integers(0, 3))
@@ -76,7 +77,7 @@ class Interleaving(RuleBasedStateMachine):
             search_space=self.space if self.space_is_given else None,
             n_startup_trials=self.startup,
             seed=self.seed,
-            surrogate=self.surrogate,
+            profile=self.profile,
         )
 
     def suggest(self, trial: optuna.Trial) -> int:
@@ -169,7 +170,7 @@ TestInterleaving.settings = settings(
 class FittedInterleaving(Interleaving):
     """The same with a model."""
 
-    surrogate = "gaussian-process"
+    profile = "anytime"
 
 
 TestFittedInterleaving = FittedInterleaving.TestCase

@@ -175,7 +175,7 @@ def test_a_database_restarts_while_a_trial_runs(server: PostgreSQL) -> None:
             server.start()
         return value
 
-    zaps = worker.sampler(surrogate="gaussian-process")
+    zaps = worker.sampler(profile="anytime")
     with worker.storage_at(server.url) as storage:
         study = optuna.create_study(storage=storage, direction="maximize", sampler=zaps)
         study.optimize(objective, n_trials=14)
@@ -184,7 +184,7 @@ def test_a_database_restarts_while_a_trial_runs(server: PostgreSQL) -> None:
 
     # The interruption has changed nothing.
     undisturbed = optuna.create_study(
-        direction="maximize", sampler=worker.sampler(surrogate="gaussian-process")
+        direction="maximize", sampler=worker.sampler(profile="anytime")
     )
     undisturbed.optimize(worker.suggest, n_trials=14)
     assert worker.configurations(trials) == worker.configurations(undisturbed.trials)
@@ -236,7 +236,7 @@ def test_a_database_restarts_under_three_workers(server: PostgreSQL) -> None:
 
 
 def go_on(address: str, name: str, seed: int | None, n_trials: int) -> None:
-    zaps = None if seed is None else worker.sampler(seed, surrogate="gaussian-process")
+    zaps = None if seed is None else worker.sampler(seed, profile="anytime")
     with worker.loaded(address, name, zaps) as study:
         study.optimize(worker.suggest, n_trials=n_trials)
 

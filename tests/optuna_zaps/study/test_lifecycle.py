@@ -8,7 +8,7 @@ import sys
 from typing import Any
 import warnings
 
-from flat import Flat
+from flat import FLAT
 import numpy as np
 import optuna
 from optuna.distributions import CategoricalDistribution
@@ -38,8 +38,7 @@ def objective(trial: optuna.Trial) -> float:
 
 def sampler(**arguments: Any) -> ZAPSSampler:
     return ZAPSSampler(
-        **{"search_space": SPACE, "n_startup_trials": 6, "seed": 0, "surrogate": Flat.for_layout}
-        | arguments
+        **{"search_space": SPACE, "n_startup_trials": 6, "seed": 0, "profile": FLAT} | arguments
     )
 
 
@@ -58,10 +57,10 @@ def evaluated(study: optuna.Study) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("penalty", [sys.float_info.max, 1e200, 1e40, -1e200])
-@pytest.mark.parametrize("surrogate", ["gaussian-process", "xgboost"])
-def test_penalties_too_large_to_compute_with(penalty: float, surrogate: str) -> None:
+@pytest.mark.parametrize("profile", ["anytime", "anytime+trees"])
+def test_penalties_too_large_to_compute_with(penalty: float, profile: str) -> None:
     # Code that was written for TPE returns such numbers for what must not be chosen.
-    study = study_with(sampler(surrogate=surrogate), direction="minimize")
+    study = study_with(sampler(profile=profile), direction="minimize")
     study.optimize(
         lambda trial: penalty if objective(trial) > 3 else objective(trial), n_trials=20
     )
@@ -69,9 +68,9 @@ def test_penalties_too_large_to_compute_with(penalty: float, surrogate: str) -> 
     assert np.all(np.isfinite(study.sampler.rank(study)[["mean", "std"]].to_numpy(np.float64)))
 
 
-@pytest.mark.parametrize("surrogate", ["gaussian-process", "xgboost"])
-def test_nothing_but_infinite_values(surrogate: str) -> None:
-    study = study_with(sampler(surrogate=surrogate))
+@pytest.mark.parametrize("profile", ["anytime", "anytime+trees"])
+def test_nothing_but_infinite_values(profile: str) -> None:
+    study = study_with(sampler(profile=profile))
     study.optimize(lambda trial: objective(trial) * float("inf") + float("inf"), n_trials=20)
     assert len(set(evaluated(study))) == 20
 
@@ -113,7 +112,7 @@ def test_a_pruned_value_counts_for_no_more_than_the_median() -> None:
 
 
 def test_the_median_of_infinite_values_of_both_signs() -> None:
-    study = study_with(sampler(surrogate="gaussian-process"), direction="minimize")
+    study = study_with(sampler(profile="anytime"), direction="minimize")
     for result in (float("inf"), -float("inf")):
         study.optimize(lambda trial, result=result: result + 0 * objective(trial), n_trials=1)
 
@@ -143,7 +142,7 @@ def test_more_asks_than_configurations_before_any_tell(space: dict[str, list[Any
 
 
 def test_trials_are_told_by_number_and_failed_in_another_order() -> None:
-    study = study_with(sampler(surrogate=None))
+    study = study_with(sampler(profile=None))
     rng = np.random.default_rng(0)
     running: list[optuna.Trial] = []
     for _ in range(40):
@@ -290,7 +289,7 @@ def test_an_inferred_space_that_is_exhausted_is_no_reason_to_stop() -> None:
 
 
 def test_eight_threads_evaluate_nothing_twice() -> None:
-    study = study_with(sampler(surrogate=None))
+    study = study_with(sampler(profile=None))
     study.optimize(objective, n_trials=48, n_jobs=8)
     assert [trial.state for trial in study.trials] == [TrialState.COMPLETE] * 48
     assert len(set(evaluated(study))) == 48
@@ -398,7 +397,7 @@ def test_pruners(pruner: optuna.pruners.BasePruner, space: dict[str, list[Any]] 
 
 
 def test_a_copy_of_a_study_goes_on_alike() -> None:
-    study = study_with(sampler(surrogate=None))
+    study = study_with(sampler(profile=None))
     study.optimize(objective, n_trials=14)
     running = study.ask()
     suggest(running)  # a copied study copies it as running
@@ -409,7 +408,7 @@ def test_a_copy_of_a_study_goes_on_alike() -> None:
         to_storage=storage,
         to_study_name="copy",
     )
-    copied = optuna.load_study(study_name="copy", storage=storage, sampler=sampler(surrogate=None))
+    copied = optuna.load_study(study_name="copy", storage=storage, sampler=sampler(profile=None))
     assert evaluated(copied) == evaluated(study)
     for each in (study, copied):
         each.optimize(objective, n_trials=8)

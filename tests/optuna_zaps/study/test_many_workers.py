@@ -69,7 +69,7 @@ def objective(trial: optuna.Trial) -> float:
 
 
 def work(address: str, name: str, seed: int, n_trials: int) -> None:
-    zaps = worker.sampler(seed, search_space=SPACE, surrogate="gaussian-process")
+    zaps = worker.sampler(seed, search_space=SPACE, profile="anytime")
     with worker.loaded(address, name, zaps) as study:
         study.optimize(objective, n_trials=n_trials)
 

@@ -9,7 +9,7 @@ import pickle
 from typing import Any
 import warnings
 
-from flat import Flat
+from flat import FLAT
 import numpy as np
 import optuna
 from optuna.distributions import CategoricalDistribution
@@ -45,9 +45,7 @@ def evaluated(study: optuna.Study) -> list[str]:
 
 
 def sampler(**arguments: Any) -> ZAPSSampler:
-    return ZAPSSampler(
-        **{"n_startup_trials": 3, "seed": 0, "surrogate": Flat.for_layout} | arguments
-    )
+    return ZAPSSampler(**{"n_startup_trials": 3, "seed": 0, "profile": FLAT} | arguments)
 
 
 def run(objective: Objective, n_trials: int, **arguments: Any) -> optuna.Study:

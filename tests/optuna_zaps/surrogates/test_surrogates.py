@@ -3,18 +3,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from optuna_zaps.search.acquisition import ConstantExploration
-from optuna_zaps.search.acquisition import DecayingExploration
 from optuna_zaps.search.acquisition import upper_confidence_bound
-from optuna_zaps.search.profiles import PROFILES
+from optuna_zaps.search.profiles import Profile
+from optuna_zaps.search.profiles import processes
+from optuna_zaps.search.profiles import trees
 from optuna_zaps.surrogates import FeatureLayout
 from optuna_zaps.surrogates import Surrogate
 from optuna_zaps.surrogates import XGBoostEnsemble
 from optuna_zaps.surrogates import XGBoostSettings
 
 
+FACTORIES = {"gaussian-process": processes, "xgboost": trees}
+
+
 def made(name: str, seed: int = 0) -> Surrogate:
-    return PROFILES[name].surrogate(FeatureLayout(1, (1,), (False,)), seed)
+    return FACTORIES[name](FeatureLayout(1, (1,), (False,)), seed)
 
 
 def step(n: int = 200) -> tuple[np.ndarray, np.ndarray]:
@@ -23,7 +26,7 @@ def step(n: int = 200) -> tuple[np.ndarray, np.ndarray]:
     return X, np.where(X[:, 0] > 0.5, 3.0, -1.0)
 
 
-@pytest.mark.parametrize("name", sorted(PROFILES))
+@pytest.mark.parametrize("name", sorted(FACTORIES))
 def test_a_surrogate_learns_in_the_unit_of_the_labels(name: str) -> None:
     X, y = step()
     surrogate = made(name)
@@ -33,7 +36,7 @@ def test_a_surrogate_learns_in_the_unit_of_the_labels(name: str) -> None:
     assert np.all(std >= 0)
 
 
-@pytest.mark.parametrize("name", sorted(PROFILES))
+@pytest.mark.parametrize("name", sorted(FACTORIES))
 def test_what_a_surrogate_predicts_does_not_depend_on_earlier_fits(name: str) -> None:
     X = np.random.default_rng(1).random((300, 2)).astype(np.float32)
     y = X[:, 0] ** 2 - X[:, 1]
@@ -47,7 +50,7 @@ def test_what_a_surrogate_predicts_does_not_depend_on_earlier_fits(name: str) ->
         np.testing.assert_array_equal(ours, theirs)
 
 
-@pytest.mark.parametrize("name", sorted(PROFILES))
+@pytest.mark.parametrize("name", sorted(FACTORIES))
 @pytest.mark.parametrize("labels", [[1.0, 1.0], [1.0, 2.0]])
 def test_two_labels_suffice(name: str, labels: list[float]) -> None:
     surrogate = made(name)
@@ -103,5 +106,7 @@ def test_upper_confidence_bound_by_hand() -> None:
 
 
 def test_exploration_is_constant_in_the_paper_and_may_decay() -> None:
-    assert [ConstantExploration().weight(n) for n in (1, 500)] == [0.5, 0.5]
-    assert [DecayingExploration().weight(n) for n in (5, 20, 80, 500)] == [4.0, 2.0, 1.0, 0.4]
+    paper = Profile.paper(budget=10).model.exploration
+    anytime = Profile.anytime().model.exploration
+    assert [paper.weight(n) for n in (1, 500)] == [0.5, 0.5]
+    assert [anytime.weight(n) for n in (5, 20, 80, 500)] == [4.0, 2.0, 1.0, 0.4]
