@@ -60,6 +60,7 @@ class TabularBenchmark:
     objective: str = "value"
     direction: StudyDirection = StudyDirection.MAXIMIZE
     distributions: Mapping[str, BaseDistribution] = field(default_factory=dict)
+    kind = Kind.TABLE
 
     @cached_property
     def search_space(self) -> dict[str, BaseDistribution]:
@@ -71,11 +72,6 @@ class TabularBenchmark:
             )
             for name in self.parameters.columns
         }
-
-    @property
-    def kind(self) -> Kind:
-        """A table."""
-        return Kind.TABLE
 
     @property
     def objectives(self) -> tuple[str]:
