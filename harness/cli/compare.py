@@ -62,8 +62,8 @@ BudgetSizes = Annotated[
     list[int] | None,
     typer.Option(
         "--budget",
-        min=1,
         help="Distinct evaluations, or trials where those are counted. Repeatable.",
+        min=1,
         show_default="those of the suite",
     ),
 ]
