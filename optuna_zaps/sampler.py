@@ -29,6 +29,7 @@ from optuna.trial import TrialState
 import pandas as pd
 
 from optuna_zaps import _checks
+from optuna_zaps._randomness import stream
 from optuna_zaps.search.candidates import CandidateSet
 from optuna_zaps.search.candidates import choice_key
 from optuna_zaps.search.outcomes import JointSearch
@@ -40,7 +41,6 @@ from optuna_zaps.search.proxies import split_table
 from optuna_zaps.search.proxy_fit import ProxyFit
 from optuna_zaps.search.proxy_function import ProxyFunction
 from optuna_zaps.search.proxy_function import RememberedProxies
-from optuna_zaps.search.randomness import stream
 from optuna_zaps.search.search import Proposal
 from optuna_zaps.search.search import ZAPSSearch
 from optuna_zaps.study import parameters
@@ -366,9 +366,9 @@ class ZAPSSampler(BaseSampler):
             if arena is None or not self._space_is_given:
                 arena = self._arena_within(study, self._inferred_space(study))
             search, observations = arena.view(study, self._reader, None, {})
-            ranking = search.first.rank(observations.objectives[0])
+            ranking = search.primary.rank(observations.objectives[0])
         chosen = ranking.candidates[:n]
-        frame = search.first.candidates.frame(chosen)
+        frame = search.primary.candidates.frame(chosen)
         (sign,) = direction_signs(study)
         frame[_unused("mean", "zaps:", frame)] = sign * ranking.mean[:n]
         frame[_unused("std", "zaps:", frame)] = ranking.std[:n]
@@ -476,7 +476,7 @@ class ZAPSSampler(BaseSampler):
         if not self._space_is_given:
             self._withdraw(study, trial)
             return
-        candidates = self._arena.search.first.candidates
+        candidates = self._arena.search.primary.candidates
         if state == TrialState.COMPLETE:
             self._warn_of_unused(trial, candidates.names)
         if self._arena.is_exhaustible and study._thread_local.in_optimize_loop:
@@ -518,7 +518,7 @@ class ZAPSSampler(BaseSampler):
     ) -> dict[str, Any] | None:
         """The configuration of a trial in a given space, chosen at its first parameter."""
         assert self._arena is not None
-        if param_name not in self._arena.search.first.candidates.choices:
+        if param_name not in self._arena.search.primary.candidates.choices:
             self._refuse_proxy_as_parameter(param_name)
             self._warn_independent(trial, param_name)
             return None
@@ -609,7 +609,7 @@ class ZAPSSampler(BaseSampler):
         for _ in range(_MAX_WORKERS):
             next_number = self._next_number(study, trial, arena)
             search, observations = arena.view(study, self._reader, trial, fixed)
-            candidates = search.first.candidates
+            candidates = search.primary.candidates
             matching = candidates.matching(fixed)
             if not matching.any():
                 return None
@@ -653,7 +653,7 @@ class ZAPSSampler(BaseSampler):
             return fixed
         retried = {**claim, **fixed}
         search, observations = arena.view(study, self._reader, trial, retried)
-        free = search.first.candidates.matching(retried) & ~observations.unavailable
+        free = search.primary.candidates.matching(retried) & ~observations.unavailable
         return retried if free.any() else fixed
 
     def _claim(self, study: Study, trial: FrozenTrial, params: Mapping[str, Any]) -> None:
@@ -902,7 +902,7 @@ class ZAPSSampler(BaseSampler):
         search = ZAPSSearch(
             candidates, proxies, settings, seed=self._seed, initial_proxies=self._initial_proxies
         )
-        return JointSearch(search, self._seed)
+        return JointSearch(search, self._seed, (profile or self._profile).outcomes)
 
     def _known_search(self, attribute: str) -> ZAPSSearch:
         if self._arena is None:
@@ -910,7 +910,7 @@ class ZAPSSampler(BaseSampler):
                 f"{attribute} is known once the search space is: pass search_space= or a proxy "
                 "table, or run a trial first."
             )
-        return self._arena.search.first
+        return self._arena.search.primary
 
     def _refuse_proxy_as_parameter(self, param_name: str) -> None:
         proxies = self._known_search("proxies_").proxies

@@ -167,6 +167,10 @@ class ProxyTable:
             )
         return np.asarray([positions[name] for name in names], dtype=np.intp)
 
+    def names_of(self, columns: npt.NDArray[np.intp]) -> tuple[str, ...]:
+        """Names of proxies by position."""
+        return tuple(self.names[column] for column in columns.tolist())
+
     @staticmethod
     def _screened(
         names: Sequence[str],

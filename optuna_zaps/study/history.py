@@ -33,8 +33,8 @@ from optuna.trial import TrialState
 from optuna_zaps.search.candidates import CandidateSet
 from optuna_zaps.search.candidates import choice_key
 from optuna_zaps.search.candidates import digested
-from optuna_zaps.search.outcomes import Observations
-from optuna_zaps.search.search import History
+from optuna_zaps.search.observations import History
+from optuna_zaps.search.observations import Observations
 from optuna_zaps.study.cache import FinishedPrefix
 from optuna_zaps.study.cache import PerStudy
 from optuna_zaps.study.cache import all_trials

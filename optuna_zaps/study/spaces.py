@@ -14,13 +14,13 @@ from optuna.distributions import BaseDistribution
 from optuna.study import Study
 from optuna.trial import FrozenTrial
 
+from optuna_zaps._randomness import stream
 from optuna_zaps.search.candidates import CandidateSet
+from optuna_zaps.search.observations import Observations
 from optuna_zaps.search.outcomes import JointSearch
-from optuna_zaps.search.outcomes import Observations
 from optuna_zaps.search.pool import Pool
 from optuna_zaps.search.proxies import ProxyTable
 from optuna_zaps.search.proxy_function import RememberedProxies
-from optuna_zaps.search.randomness import stream
 from optuna_zaps.study.history import Configurations
 from optuna_zaps.study.history import DrawnConfigurations
 from optuna_zaps.study.history import HistoryReader
@@ -76,7 +76,7 @@ class EnumeratedArena:
 
     def __init__(self, search: JointSearch) -> None:
         self.search = search
-        self.configurations: Configurations = search.first.candidates
+        self.configurations: Configurations = search.primary.candidates
 
     def view(
         self,
@@ -87,7 +87,7 @@ class EnumeratedArena:
     ) -> tuple[JointSearch, Observations]:
         """As in :class:`Arena`."""
         del fixed
-        return self.search, reader.read(study, self.search.first.candidates, trial)
+        return self.search, reader.read(study, self.search.primary.candidates, trial)
 
 
 class DrawnArena:
@@ -168,9 +168,9 @@ class DrawnArena:
         """As in :class:`Arena`."""
         space = self._space
         first = self._search_of_plan()
-        planned = trial is not None and trial.number < first.first.schedule.n_startup
+        planned = trial is not None and trial.number < first.primary.n_startup
         if planned and not self._ranges and not fixed.keys() & space.keys():
-            return first, reader.read(study, first.first.candidates, trial)
+            return first, reader.read(study, first.primary.candidates, trial)
         seen, observed = reader.read_drawn(study, self._drawn, trial)
         best_first = observed.best_first()
         offered = {

@@ -20,8 +20,8 @@ from scipy.linalg import get_blas_funcs
 from scipy.linalg import solve_triangular
 from scipy.optimize import minimize
 
-from optuna_zaps.search.schedule import coarser
-from optuna_zaps.search.schedule import rungs
+from optuna_zaps._sizes import growing_sizes
+from optuna_zaps._sizes import thinned_sizes
 from optuna_zaps.surrogates._kernel import FloatArray
 from optuna_zaps.surrogates._kernel import Kernel
 from optuna_zaps.surrogates._kernel import PreparedRows
@@ -96,13 +96,17 @@ class GaussianProcessSettings:
         A function of the number alone, so that a process started anew agrees with one that went
         along.
         """
-        sizes = coarser(rungs(self.first, self.growth, n_labelled), self.refit_growth)
+        sizes = thinned_sizes(
+            growing_sizes(self.first, self.growth, n_labelled), self.refit_growth
+        )
         return max(sizes, default=n_labelled)
 
     def next_block(self, n: int) -> int:
         """The number of labels at which the block that holds label ``n`` ends."""
         return next(
-            rung for rung in rungs(self.first, self.growth, 2 * max(n, self.first)) if rung > n
+            rung
+            for rung in growing_sizes(self.first, self.growth, 2 * max(n, self.first))
+            if rung > n
         )
 
 

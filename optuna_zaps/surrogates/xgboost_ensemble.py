@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import xgboost as xgb
 
-from optuna_zaps.search.randomness import stream
+from optuna_zaps._randomness import stream
 from optuna_zaps.surrogates._protocol import FeatureLayout
 
 

@@ -730,7 +730,7 @@ def test_a_repeated_configuration_counts_once_with_its_mean() -> None:
     for result in (1.0, 3.0):
         study.enqueue_trial({"op": "a", "act": "w", "width": 8})
         study.optimize(lambda trial, result=result: (objective(trial), result)[1], n_trials=1)
-    candidates = study.sampler._arena.search.first.candidates
+    candidates = study.sampler._arena.search.primary.candidates
     (history,) = study.sampler._reader.read(study, candidates, None).objectives
     assert history.labels.tolist() == [2.0]
 

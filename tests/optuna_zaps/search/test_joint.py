@@ -11,19 +11,21 @@ from optuna.distributions import BaseDistribution
 from optuna.distributions import IntDistribution
 import pytest
 
+from optuna_zaps import Profile
 from optuna_zaps import ZAPSSampler
 from optuna_zaps.search.candidates import CandidateSet
+from optuna_zaps.search.observations import History
+from optuna_zaps.search.observations import Observations
+from optuna_zaps.search.observations import n_dominating
+from optuna_zaps.search.observations import pareto_front
 from optuna_zaps.search.outcomes import JointSearch
-from optuna_zaps.search.outcomes import Observations
-from optuna_zaps.search.outcomes import _balanced
-from optuna_zaps.search.outcomes import n_dominating
-from optuna_zaps.search.outcomes import pareto_front
+from optuna_zaps.search.outcomes import balanced
 from optuna_zaps.search.schedule import AnytimeSchedule
-from optuna_zaps.search.search import History
 from optuna_zaps.search.search import ZAPSSearch
 from optuna_zaps.surrogates import FeatureLayout
 
 
+OUTCOMES = Profile.anytime().outcomes
 SPACE: dict[str, BaseDistribution] = {"x": IntDistribution(0, 29), "y": IntDistribution(0, 29)}
 
 
@@ -147,7 +149,7 @@ def share_proposed(
         plain_settings(Known(*zip(labels, means, strict=True)), AnytimeSchedule(0, growth=0.1)),
         seed=0,
     )
-    joint = JointSearch(search, seed=0)
+    joint = JointSearch(search, 0, OUTCOMES)
     proposals = [joint.propose(observed, number) for number in range(400)]
     assert all(proposal is not None for proposal in proposals)
     return float(np.mean([proposal.candidate == candidate for proposal in proposals]))
@@ -281,22 +283,22 @@ def test_of_labels_of_a_constraint_the_sign_and_both_sides_stay() -> None:
     # A violation is typically 2, and 8 the most that counts; slack is typically 64, which is 4 of
     # the former at most, so that 32 and 64 are 2 and 4 of them.
     labels = [-2.0, 64.0, -1.0, -1e30, 32.0, 0.0, 1e30]
-    balanced = _balanced(history(labels)).labels
-    np.testing.assert_allclose(balanced, [-1, 4, -0.5, -4, 2, 0, 4])
+    rescaled = balanced(history(labels), OUTCOMES).labels
+    np.testing.assert_allclose(rescaled, [-1, 4, -0.5, -4, 2, 0, 4])
     # No slack is known: a quarter of a violation, or the border would be out of reach.
-    balanced = _balanced(history([0.0, -3.0, 0.0, -4.0, -5.0])).labels
-    np.testing.assert_allclose(balanced, [0.25, -0.75, 0.25, -1, -1.25])
+    rescaled = balanced(history([0.0, -3.0, 0.0, -4.0, -5.0]), OUTCOMES).labels
+    np.testing.assert_allclose(rescaled, [0.25, -0.75, 0.25, -1, -1.25])
     # Neither the largest numbers nor the smallest break it.
-    balanced = _balanced(history([-5e-324, 1e30, 5e-324, -1e30, -1e-310])).labels
-    assert (balanced >= 0).tolist() == [False, True, True, False, False]
-    assert np.isfinite(balanced).all()
+    rescaled = balanced(history([-5e-324, 1e30, 5e-324, -1e30, -1e-310]), OUTCOMES).labels
+    assert (rescaled >= 0).tolist() == [False, True, True, False, False]
+    assert np.isfinite(rescaled).all()
 
 
 def test_the_oldest_violations_say_what_is_typical() -> None:
     # Those of 32 trials and more at the start, then ones at the border, where the search goes.
     violated = [-2.0] * 40 + [-(2.0**-6)] * 60
-    balanced = _balanced(history([*violated, 2.0])).labels
-    np.testing.assert_allclose(balanced, [-1.0] * 40 + [-(2.0**-7)] * 60 + [1.0])
+    rescaled = balanced(history([*violated, 2.0]), OUTCOMES).labels
+    np.testing.assert_allclose(rescaled, [-1.0] * 40 + [-(2.0**-7)] * 60 + [1.0])
 
 
 def test_of_two_objectives_the_start_is_planned_and_the_rest_is_not() -> None:

@@ -24,6 +24,7 @@ from optuna_zaps.search.candidates import _digits
 from optuna_zaps.search.pool import Pool
 from optuna_zaps.study.parameters import is_enumerable
 from optuna_zaps.study.parameters import same
+from optuna_zaps.study.parameters import axes_of
 from optuna_zaps.surrogates import AveragedProcesses
 from optuna_zaps.surrogates import FeatureLayout
 
@@ -175,13 +176,13 @@ def test_which_spaces_are_enumerated(
 
 def test_pools_of_one_space_have_one_layout() -> None:
     """Fits are remembered from pool to pool by what the columns mean."""
-    pool = Pool({f"p{i}": choices(5000) for i in range(3)})
+    pool = Pool(axes_of({f"p{i}": choices(5000) for i in range(3)}))
     rng = np.random.default_rng(0)
     first = pool.spread(rng)
     second = pool.draw([first.params(i) for i in range(200)], [3, 5], rng)
     assert first.widths == second.widths == (1365,) * 3
     assert second.encoding.nbytes <= 64 * 2**20
-    assert sum(Pool({"a": choices(4000)}).spread(rng).widths) == 4000
+    assert sum(Pool(axes_of({"a": choices(4000)})).spread(rng).widths) == 4000
 
 
 def table(n: int) -> pd.DataFrame:

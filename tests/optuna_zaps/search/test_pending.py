@@ -12,7 +12,7 @@ import pytest
 
 from optuna_zaps import ZAPSSampler
 from optuna_zaps.search.candidates import CandidateSet
-from optuna_zaps.search.search import History
+from optuna_zaps.search.observations import History
 
 
 SPACE = {"a": list(range(8)), "b": list(range(8))}
@@ -36,7 +36,7 @@ def ask(study: optuna.Study) -> tuple[optuna.Trial, float]:
 
 
 def history(study: optuna.Study) -> History:
-    candidates = study.sampler._arena.search.first.candidates
+    candidates = study.sampler._arena.search.primary.candidates
     (history,) = study.sampler._reader.read(study, candidates, None).objectives
     return history
 

@@ -103,7 +103,7 @@ def test_where_the_function_raises_there_are_no_proxies_which_is_told_once(given
     without = frame["op"] == "b"
     assert frame.loc[without, "sum"].isna().all()
     assert frame.loc[~without, "sum"].notna().all()
-    proxies = zaps._arena.search.first.proxies  # type: ignore[union-attr]
+    proxies = zaps._arena.search.primary.proxies  # type: ignore[union-attr]
     assert proxies is not None
     np.testing.assert_array_equal(proxies.ranks[without], 0.5)
 
@@ -114,9 +114,9 @@ def test_what_the_others_have_is_what_they_have_without_failures() -> None:
     plain = sampler(table.drop(index=1))
     with pytest.warns(UserWarning, match="1 of 5 configurations"):
         failing = sampler(Scores(of_one_op), search_space={"op": OPS})
-    ranks = failing._arena.search.first.proxies.ranks  # type: ignore[union-attr]
+    ranks = failing._arena.search.primary.proxies.ranks  # type: ignore[union-attr]
     assert ranks[:, 0].tolist() == [0.0, 0.5, 1 / 3, 2 / 3, 1.0]
-    expected = plain._arena.search.first.proxies.ranks  # type: ignore[union-attr]
+    expected = plain._arena.search.primary.proxies.ranks  # type: ignore[union-attr]
     np.testing.assert_array_equal(ranks[[0, 2, 3, 4], :1], expected)
 
 

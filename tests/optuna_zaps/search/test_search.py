@@ -14,13 +14,13 @@ import pytest
 
 from optuna_zaps.search.candidates import CandidateSet
 from optuna_zaps.search.model import Shortlist
+from optuna_zaps.search.observations import History
 from optuna_zaps.search.profiles import Profile
 from optuna_zaps.search.profiles import Situation
 from optuna_zaps.search.proxies import ProxyTable
 from optuna_zaps.search.schedule import AnytimeSchedule
 from optuna_zaps.search.schedule import BudgetSchedule
 from optuna_zaps.search.schedule import Schedule
-from optuna_zaps.search.search import History
 from optuna_zaps.search.search import SearchSettings
 from optuna_zaps.search.search import ZAPSSearch
 from optuna_zaps.surrogates import FeatureLayout
@@ -313,7 +313,7 @@ def test_of_many_candidates_the_best_are_kept_up_to_date() -> None:
 def test_only_the_shortlist_competes_by_its_spread() -> None:
     machine = search(profile="anytime", shortlist=FIFTY)
     evaluated = run(machine, 26)
-    model = machine.predict(history(evaluated))
+    model = machine.model.predict(history(evaluated))
     assert np.count_nonzero(model.acquisition > model.mean) == 50
     assert np.all(model.std > 0)
     # A ranking is of all candidates, each as the labels now have it.
@@ -342,7 +342,7 @@ def test_the_shortlist_is_of_the_largest_upper_bounds() -> None:
         seed=0,
     )
     # Fits are at 10 11 12 13 14 15 16 17 18 19 20 22 and 24 labels, which last doubled at 20.
-    model = machine.predict(history(range(25)))
+    model = machine.model.predict(history(range(25)))
     listed = np.argsort(-(means + 0.5 * stds))[:30]
     assert np.any(means[listed] < 100)
     assert np.any(stds[listed] < 1)
@@ -377,7 +377,7 @@ def test_the_shortlist_outlasts_a_change_of_proxies() -> None:
         with_model(plain_settings(lambda *_: Spy(), ANYTIME), selector=Turns(), shortlist=THIRTY),
         seed=0,
     )
-    names = [machine.predict(history(range(n))).proxies for n in (10, 11, 12, 13)]
+    names = [machine.model.predict(history(range(n))).proxies for n in (10, 11, 12, 13)]
     # In order of importance; the surrogate has them in that of the table, whatever the votes.
     assert names == [("honest",), ("noise", "honest"), (), ("honest",)]
     for n, columns in ((11, [0, 1]), (12, []), (13, [0])):
@@ -388,9 +388,10 @@ def test_the_shortlist_outlasts_a_change_of_proxies() -> None:
 def test_a_value_that_changes_is_learned_though_nothing_new_was_evaluated() -> None:
     """A repetition of a configuration changes the mean of its values, and no number of labels."""
     machine, known = search(profile="anytime"), history(range(0, 120, 10))
-    before = machine.predict(known)
-    after = machine.predict(replace(known, labels=known.labels[::-1].copy()))
-    fresh = search(profile="anytime").predict(replace(known, labels=known.labels[::-1].copy()))
+    before = machine.model.predict(known)
+    changed = replace(known, labels=known.labels[::-1].copy())
+    after = machine.model.predict(changed)
+    fresh = search(profile="anytime").model.predict(changed)
     assert not np.allclose(before.mean, after.mean)
     np.testing.assert_array_equal(after.mean, fresh.mean)
 

@@ -16,13 +16,13 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from optuna_zaps import Profile
 from optuna_zaps import ProxyFit
 from optuna_zaps.search.proxies import scaled_ranks
-from optuna_zaps.search.proxy_fit import ReselectionSettings
-from optuna_zaps.search.proxy_fit import ScreeningSettings
 from optuna_zaps.search.proxy_fit import consensus_subset
 from optuna_zaps.search.proxy_fit import greedy_subset
-from optuna_zaps.search.proxy_fit import permutation_p_value
-from optuna_zaps.search.proxy_fit import reselect
 from optuna_zaps.search.proxy_fit import spearman
+from optuna_zaps.search.reselection import ReselectionSettings
+from optuna_zaps.search.reselection import ScreeningSettings
+from optuna_zaps.search.reselection import permutation_p_value
+from optuna_zaps.search.reselection import reselect
 
 
 RESELECTION = Profile.paper(budget=10).model.selector
@@ -176,7 +176,7 @@ def test_reselection_prefers_what_agrees_with_the_labels() -> None:
     labels = rng.normal(size=40)
     proxies = rng.normal(size=(40, 8))
     proxies[:, 5] = labels + 0.1 * rng.normal(size=40)
-    chosen = reselect(proxies, labels, np.random.default_rng(1))
+    chosen = reselect(proxies, labels, np.random.default_rng(1), RESELECTION)
     assert chosen[0] == 5
     assert len(set(chosen.tolist())) == len(chosen) == 6
 

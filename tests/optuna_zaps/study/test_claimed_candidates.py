@@ -54,7 +54,7 @@ class Rival:
         if len(self.claims) == 1:
             # It claims what we are about to claim, after we read that it had not.
             assert proposal is not None
-            self._say(self._search.first.candidates.params(proposal.candidate))
+            self._say(self._search.primary.candidates.params(proposal.candidate))
         elif len(self.claims) == self._retreats:
             self._say({})
         return proposal

@@ -205,7 +205,7 @@ class DrawnInterleaving(Interleaving):
         told: dict[int, list[float]] = {}
         others = set()
         for trial in self.study.get_trials(deepcopy=False):
-            row = search.first.candidates.index(trial.params)
+            row = search.primary.candidates.index(trial.params)
             if row is None:
                 continue
             if trial.state == TrialState.COMPLETE and math.isfinite(trial.value):

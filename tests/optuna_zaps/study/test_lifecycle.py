@@ -106,7 +106,7 @@ def test_a_pruned_value_counts_for_no_more_than_the_median() -> None:
         raise optuna.TrialPruned
 
     study.optimize(pruned, n_trials=2)
-    candidates = study.sampler._arena.search.first.candidates
+    candidates = study.sampler._arena.search.primary.candidates
     (history,) = study.sampler._reader.read(study, candidates, None).objectives
     assert history.labels.tolist() == [1.0, 2.0, 9.0, 2.0, 0.5]
 

@@ -3,8 +3,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from optuna_zaps.search.acquisition import upper_confidence_bound
-from optuna_zaps.search.profiles import Profile
 from optuna_zaps.search.profiles import processes
 from optuna_zaps.search.profiles import trees
 from optuna_zaps.surrogates import FeatureLayout
@@ -98,15 +96,3 @@ def test_an_ensemble_of_one_has_no_doubt() -> None:
     ensemble.fit(X, y)
     _, std = ensemble.predict(X)
     assert std.tolist() == [0.0] * len(X)
-
-
-def test_upper_confidence_bound_by_hand() -> None:
-    bound = upper_confidence_bound(np.asarray([1.0, 2.0]), np.asarray([4.0, 0.0]), 0.5)
-    assert bound.tolist() == [3.0, 2.0]
-
-
-def test_exploration_is_constant_in_the_paper_and_may_decay() -> None:
-    paper = Profile.paper(budget=10).model.exploration
-    anytime = Profile.anytime().model.exploration
-    assert [paper.weight(n) for n in (1, 500)] == [0.5, 0.5]
-    assert [anytime.weight(n) for n in (5, 20, 80, 500)] == [4.0, 2.0, 1.0, 0.4]
