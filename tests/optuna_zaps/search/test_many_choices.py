@@ -22,9 +22,9 @@ from optuna_zaps.search.candidates import CandidateSet
 from optuna_zaps.search.candidates import _columns_of_seen
 from optuna_zaps.search.candidates import _digits
 from optuna_zaps.search.pool import Pool
+from optuna_zaps.study.parameters import axes_of
 from optuna_zaps.study.parameters import is_enumerable
 from optuna_zaps.study.parameters import same
-from optuna_zaps.study.parameters import axes_of
 from optuna_zaps.surrogates import AveragedProcesses
 from optuna_zaps.surrogates import FeatureLayout
 
