@@ -20,7 +20,6 @@ import pandas as pd
 
 from optuna_zaps import _checks
 from optuna_zaps.search.profiles import Profile
-from optuna_zaps.search.profiles import Situation
 from optuna_zaps.search.profiles import resolve
 from optuna_zaps.search.proxy_fit import ProxyFit
 from optuna_zaps.search.proxy_function import ProxyFunction
@@ -46,23 +45,25 @@ from optuna_zaps.study.trials import direction_signs
 class ZAPSSampler(BaseSampler):
     """Sampler by zero-cost active proxy search (ZAPS).
 
-    For a finite space whose configurations are dear to evaluate but for each of which something
-    cheap is known: zero-cost scores of an untrained network, parameter counts, a low-fidelity
-    score. The sampler starts with configurations spread over the space of these *proxies*, keeps
-    asking which proxies agree with the values seen, and evaluates what a surrogate over proxy
-    ranks and parameters finds most promising. It never evaluates a configuration twice.
+    For a finite space whose configurations are expensive to evaluate, and where something cheap
+    can be computed for each: zero-cost scores of an untrained network, parameter counts, a
+    low-fidelity score. The sampler starts with configurations spread over the space of these
+    *proxies*. After each refit it keeps the proxies that correlate with the values so far, and
+    evaluates the configuration that a surrogate over proxy ranks and parameters ranks highest. It
+    never evaluates a configuration twice.
 
     A space that is continuous or too large to enumerate is searched by pools of configurations
     drawn from it. With several objectives the sampler looks for the largest hypervolume; where a
     study has constraints (``trial.set_constraint``, ``constraints_func``), it learns from
     configurations that violate them and avoids others that would.
 
-    Every finished trial teaches: one that failed, or was pruned before it reported a value, that
-    configurations like it give none, so that few others are tried. While other trials are running,
-    the spread of the model is the one that will remain once they have ended (GP-BUCB, Desautels et
-    al., 2014), which sends each worker elsewhere; its mean is that of finished trials alone. When
-    nothing else is left in a finite space, configurations of running trials are evaluated again,
-    since their workers may have died, unless the storage has a heartbeat.
+    Every finished trial counts: from one that failed, or was pruned before it reported a value,
+    the sampler learns that similar configurations give none, so that it tries few others. While
+    other trials are running, the spread of the model is the one that will remain once they have
+    ended (GP-BUCB, Desautels et al., 2014), which sends each worker elsewhere; its mean is that of
+    finished trials alone. When nothing else is left in a finite space, configurations of running
+    trials are evaluated again, since their workers may have died, unless the storage has a
+    heartbeat.
 
     Example:
         >>> import optuna
@@ -85,20 +86,21 @@ class ZAPSSampler(BaseSampler):
 
     Args:
         proxies:
-            What is known beforehand. Either a frame with one row per configuration: its columns
-            (or index levels) named like parameters identify the configuration, the others are
-            proxies, whose ranks matter but not their scale or sign. Its rows are then the
-            candidates: a configuration without a row is never proposed. Or a function from
-            parameters to ``{name: number}``, evaluated once for each configuration of the space,
-            under a progress bar, and kept in memory; of a space that cannot be enumerated, for
+            Cheap numbers known for every configuration. Either a frame with one row per
+            configuration: its columns (or index levels) named like parameters identify the
+            configuration, the others are proxies, whose ranks matter but not their scale or sign.
+            Its rows are then the candidates: a configuration without a row is never proposed. Or a
+            function from parameters to ``{name: number}``, called once for each configuration of
+            the space, under a progress bar, and remembered; if the space cannot be enumerated, for
             1,024 configurations at first and about as many for each trial. A configuration for
-            which the function raises has no proxies, which is told once; it ranks in the middle.
+            which the function raises has no proxies and ranks in the middle; one warning says so.
             Or :obj:`None`, to search by the parameters alone.
         search_space:
             Distribution, or sequence of choices, of each parameter. By default the space is read
             from the table (index levels with names, else the columns that are not numeric), or
-            else from the study's own trials, as :class:`~optuna.samplers.TPESampler` does; the
-            first trials then go to ``independent_sampler``. A number whose range changes from
+            without a table from the study's own trials, as by
+            :class:`~optuna.samplers.TPESampler`; the first trials then go to
+            ``independent_sampler``. A number whose range changes from
             trial to trial is one parameter, over the union of its ranges.
         budget:
             Number of evaluations that the study will have, at least 10: short for
@@ -108,7 +110,7 @@ class ZAPSSampler(BaseSampler):
             every value where parameters are numbers or the space cannot be enumerated.
         initial_proxies:
             Names of the proxies that seed the initialisation, or a fitted
-            :class:`~optuna_zaps.ProxyFit`: what proved informative on another data set. By
+            :class:`~optuna_zaps.ProxyFit` if labels of another data set are known. By
             default six non-redundant proxies on which the others agree most, chosen without any
             label (:func:`~optuna_zaps.search.proxy_fit.consensus_subset`); on NAS-Bench-201 they
             are as good as those that ProxyFit chooses with all labels.
@@ -122,15 +124,15 @@ class ZAPSSampler(BaseSampler):
             Number of initial evaluations, instead of the profile's. They are addressed by trial
             number, so trials that exist already count.
         group:
-            Whether parameters that only some trials have, those of a branch of the objective, are
-            searched too: those that occur in the same trials together, as by
+            Whether to search parameters that only some trials have, those of a branch of the
+            objective, too: each group that occurs in the same trials is searched together, as by
             ``TPESampler(group=True)``. By default they go to ``independent_sampler``.
         seed:
             Seed of everything random, below 2^32. The same history and seed give the same
             decision in any process.
         independent_sampler:
-            Sampler of what ZAPS does not decide: parameters outside its space. By default a
-            multivariate :class:`~optuna.samplers.TPESampler`.
+            Sampler of parameters outside the space that ZAPS searches. By default a multivariate
+            :class:`~optuna.samplers.TPESampler`.
         warn_independent_sampling:
             Whether to log a warning when a parameter goes to ``independent_sampler``: once for
             each outside a given space, and once a study where the space is read from its trials
@@ -140,11 +142,11 @@ class ZAPSSampler(BaseSampler):
             completes or is pruned; as for :class:`~optuna.samplers.TPESampler`. Deprecated with
             Optuna 5, where the objective may call ``trial.set_constraint`` instead.
         multivariate:
-            Taken, as are all further arguments, for the sake of code and configuration files
-            written for :class:`~optuna.samplers.TPESampler`. ZAPS always looks at the parameters
+            Accepted, as are all further arguments, so that code and configuration files written
+            for :class:`~optuna.samplers.TPESampler` run. ZAPS always models the parameters
             together: :obj:`False` is no error and changes nothing.
         constant_liar:
-            ZAPS always takes into account what is being evaluated: as ``multivariate``.
+            As ``multivariate``: ZAPS always takes running trials into account.
         n_ei_candidates:
             Without effect, as are all further arguments. One warning names those that are given,
             unless they have TPE's own default.
@@ -170,10 +172,10 @@ class ZAPSSampler(BaseSampler):
             ``initial_proxies`` names an unknown proxy; if a proxy function fails for every
             configuration.
         TypeError:
-            If an argument is of another type than is listed, as a float for a number of trials.
+            If an argument has a wrong type, as a float for a number of trials.
 
     Note:
-        What a person may want to see goes to the trials' user attributes: ``zaps:phase``
+        Each trial records in user attributes why it was chosen: ``zaps:phase``
         (``"repetition"`` where nothing new was left), ``zaps:mean``, ``zaps:std``,
         ``zaps:acquisition`` (in the objective's unit; lists of one number for each of several
         objectives) and ``zaps:proxies``.
@@ -215,15 +217,14 @@ class ZAPSSampler(BaseSampler):
             consider_endpoints=consider_endpoints,
             categorical_distance_func=categorical_distance_func,
         )
-        self._profile = resolve(profile, budget)
+        profile = resolve(profile, budget)
         if n_startup_trials is not None:
             n_startup_trials = _checks.integer("n_startup_trials", n_startup_trials, least=0)
-            self._profile = self._profile.with_startup(n_startup_trials)
+            profile = profile.with_startup(n_startup_trials)
         if seed is not None:
             seed = _checks.integer("seed", seed, least=0, most=_checks.MAX_SEED)
         group = _checks.boolean("group", group)
-        self._seed = _entropy(seed)
-        self._initial_proxies = _proxy_names(initial_proxies)
+        searches = Searches(profile, _entropy(seed), _proxy_names(initial_proxies))
         self._independent_sampler = tpe_arguments.independent_sampler(
             independent_sampler, seed, n_startup_trials
         )
@@ -232,51 +233,45 @@ class ZAPSSampler(BaseSampler):
         )
         tpe_arguments.check_constraints(constraints_func)
         self._constraints_func = constraints_func
-        if proxies is None:
-            _refuse_to_lack_proxies(self._initial_proxies, self._profile)
-        self._lock = Lock()
         one_time_warnings = OneTimeWarnings()
-        self._chooser = Chooser(one_time_warnings)
-        self._notes = Notes(
+        notes = Notes(
             type(self).__name__,
             type(self._independent_sampler).__name__,
             warn_independent=warn_independent_sampling,
             group=group,
             warnings=one_time_warnings,
         )
-        self._strategy = self._make_strategy(proxies, search_space, group)
-
-    def _make_strategy(
-        self,
-        proxies: pd.DataFrame | ProxyFunction | None,
-        search_space: SearchSpace | None,
-        group: bool,
-    ) -> Strategy:
-        searches = Searches(self._profile, self._seed, self._initial_proxies)
+        self._lock = Lock()
+        self._chooser = Chooser(one_time_warnings)
         space = None if search_space is None else normalized(search_space)
+        self._strategy: Strategy
         if isinstance(proxies, pd.DataFrame):
-            table_space = Spaces(searches).of_table(proxies, space)
-            known = table_space.search.first.proxies
-            columns = () if known is None else known.names
-            return GivenSpaceStrategy(table_space, self._chooser, self._notes, self._seed, columns)
-        if proxies is not None and not callable(proxies):
+            self._strategy = GivenSpaceStrategy.of_table(
+                proxies, space, searches, self._chooser, notes
+            )
+            return
+        if proxies is None:
+            searches.refuse_to_lack_proxies()
+        elif not callable(proxies):
             raise TypeError(
                 "proxies must be a pandas.DataFrame, a function of the parameters or None, but "
                 f"got {type(proxies).__name__}."
             )
-        function = None if proxies is None else RememberedProxies(proxies)
-        spaces = Spaces(searches, function)
+        spaces = Spaces(searches, None if proxies is None else RememberedProxies(proxies))
         if space is not None:
-            return GivenSpaceStrategy(spaces.of(space), self._chooser, self._notes, self._seed)
-        return InferredSpaceStrategy(
-            spaces, self._chooser, self._notes, self._independent_sampler, group
-        )
+            self._strategy = GivenSpaceStrategy(
+                spaces.of(space), self._chooser, notes, searches.seed
+            )
+        else:
+            self._strategy = InferredSpaceStrategy(
+                spaces, self._chooser, notes, self._independent_sampler, group
+            )
 
     @property
     def proxies_(self) -> pd.DataFrame:
         """Parameters and usable proxies of every candidate, shape (n_candidates, ...).
 
-        A proxy that is called like a parameter is the column ``proxy:`` and its name.
+        A proxy with the name of a parameter is the column ``proxy:`` and its name.
 
         Raises:
             AttributeError: If the search space is not known yet.
@@ -311,7 +306,7 @@ class ZAPSSampler(BaseSampler):
         return list(self._known_search("active_proxies_").active_proxies)
 
     def rank(self, study: Study, n: int = 100) -> pd.DataFrame:
-        """The configurations predicted best, after a fit on all values (Algorithm 3, line 12).
+        """Rank configurations by a fit on all values, best first (Algorithm 3, line 12).
 
         Args:
             study: A study with at least two configurations evaluated.
@@ -319,10 +314,10 @@ class ZAPSSampler(BaseSampler):
 
         Returns:
             Frame of at most ``n`` rows, best first, indexed from 1: the parameters, ``mean`` and
-            ``std`` of the prediction in the unit of the objective. Where a parameter is called
-            ``mean``, ``std`` or as the index, ``rank``, ours is ``zaps:mean``, ``zaps:std`` or
-            ``zaps:rank``. Of a space that cannot be enumerated, the best of the configurations
-            drawn.
+            ``std`` of the prediction in the unit of the objective. Where a parameter has one of
+            the names ``mean``, ``std`` and ``rank`` (the index), the sampler's own is
+            ``zaps:mean``, ``zaps:std`` or ``zaps:rank``. If the space cannot be enumerated, the
+            configurations of a pool are ranked.
 
         Raises:
             ValueError: If the study has too few values, several objectives, or trials that have
@@ -433,17 +428,6 @@ def _proxy_names(initial_proxies: Sequence[str] | ProxyFit | None) -> list[str] 
     if not names:
         raise ValueError("initial_proxies must name at least one proxy, but is empty.")
     return list(map(str, names))
-
-
-def _refuse_to_lack_proxies(initial_proxies: Sequence[str] | None, profile: Profile) -> None:
-    """Refuse settings that need proxies where there are none."""
-    if initial_proxies is not None:
-        raise ValueError(
-            f"initial_proxies names {list(initial_proxies)}, but there are no proxies to choose "
-            "from: pass proxies=."
-        )
-    if profile.needs_proxies:
-        profile.adapted(Situation(with_proxies=False, with_numbers=False))
 
 
 def _unused(name: str, prefix: str, taken: Container[Any]) -> str:

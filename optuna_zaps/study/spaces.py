@@ -69,6 +69,20 @@ class Searches:
         """Searches over pools, whose models remember their fits from pool to pool."""
         return replace(self, profile=self.profile.remembering(), is_pool=True)
 
+    def refuse_to_lack_proxies(self) -> None:
+        """Refuse settings that need proxies, where there are none.
+
+        Raises:
+            ValueError: If initial proxies are named, or the model is given proxies alone.
+        """
+        if self.initial_proxies is not None:
+            raise ValueError(
+                f"initial_proxies names {list(self.initial_proxies)}, but there are no proxies to "
+                "choose from: pass proxies=."
+            )
+        if self.profile.needs_proxies:
+            self.profile.adapted(Situation(with_proxies=False, with_numbers=False))
+
 
 class CandidateSpace(Protocol):
     """A space and its search."""

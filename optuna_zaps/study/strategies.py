@@ -18,6 +18,7 @@ from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler
 from optuna.study import Study
 from optuna.trial import TrialState
+import pandas as pd
 
 from optuna_zaps.search.randomness import stream
 from optuna_zaps.study import parameters
@@ -32,6 +33,7 @@ from optuna_zaps.study.notes import logger
 from optuna_zaps.study.parameters import NOTHING
 from optuna_zaps.study.spaces import CandidateSpace
 from optuna_zaps.study.spaces import DrawnSpace
+from optuna_zaps.study.spaces import Searches
 from optuna_zaps.study.spaces import Spaces
 from optuna_zaps.study.trials import Ask
 
@@ -94,6 +96,21 @@ class GivenSpaceStrategy:
         self._proxy_columns = proxy_columns
         # Candidates free after the latest choice, less those that others may have taken since.
         self._n_free: PerStudy[int] = PerStudy(int)
+
+    @classmethod
+    def of_table(
+        cls,
+        table: pd.DataFrame,
+        space: Mapping[str, BaseDistribution] | None,
+        searches: Searches,
+        chooser: Chooser,
+        notes: Notes,
+    ) -> GivenSpaceStrategy:
+        """Strategy of the rows of a proxy table; see :meth:`Spaces.of_table`."""
+        enumerated = Spaces(searches).of_table(table, space)
+        proxies = enumerated.search.first.proxies
+        columns = () if proxies is None else proxies.names
+        return cls(enumerated, chooser, notes, searches.seed, columns)
 
     def __reduce__(self) -> tuple[Any, ...]:
         arguments = self.space, self._chooser, self._notes, self._seed, self._proxy_columns
