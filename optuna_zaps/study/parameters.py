@@ -63,6 +63,9 @@ class Parameter(Protocol):
     def all(self) -> tuple[Any, ...]:
         """Distinct values, in order; of a finite parameter only."""
 
+    def offers(self, value: Any) -> bool:
+        """Whether the distribution has a value."""
+
     def find(self, value: Any) -> Any:
         """Return a value as the distribution spells it, :data:`NOTHING` if it does not have it."""
 
@@ -104,6 +107,9 @@ class _Categorical:
         for choice in self._choices:
             distinct.setdefault(choice_key(choice), choice)
         return tuple(distinct.values())
+
+    def offers(self, value: Any) -> bool:
+        return self.find(value) is not NOTHING
 
     def find(self, value: Any) -> Any:
         # Most values are found this way, in far less time.
@@ -158,6 +164,9 @@ class _Number:
 
     def all(self) -> tuple[Any, ...]:
         return self.numbers.all()
+
+    def offers(self, value: Any) -> bool:
+        return self.find(value) is not NOTHING
 
     def find(self, value: Any) -> Any:
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -375,12 +384,7 @@ def offered(name: str, value: Any, distribution: BaseDistribution) -> Any:
 
 def offers(distribution: BaseDistribution, value: Any) -> bool:
     """Whether a distribution has a value."""
-    return parameter_of(distribution).find(value) is not NOTHING
-
-
-def spelling(value: Any, distribution: BaseDistribution) -> Any:
-    """Snap to the grid, a value that a distribution has in any rounding: 0.1 + 0.2 is 0.3."""
-    return parameter_of(distribution).spelling(value)
+    return parameter_of(distribution).offers(value)
 
 
 def union(one: BaseDistribution, other: BaseDistribution) -> BaseDistribution | None:

@@ -30,6 +30,8 @@ from optuna_zaps import Profile
 from optuna_zaps import ZAPSSampler
 from optuna_zaps.study import parameters
 from optuna_zaps.study.history import HistoryReader
+from optuna_zaps.study.spaces import DrawnSpace
+from optuna_zaps.study.spaces import Searches
 
 
 SCALARS = st.one_of(
@@ -200,8 +202,9 @@ class DrawnInterleaving(Interleaving):
 
     @invariant()
     def a_value_is_that_of_its_configuration(self) -> None:
-        arena = self.study.sampler._arena
-        search, observed = arena.view(self.study, HistoryReader(), None, {})
+        searches = Searches(FLAT.with_startup(self.startup), self.seed)
+        drawn = DrawnSpace(self.space, searches.over_pools(), None)
+        search, observed = drawn.view(self.study, HistoryReader(), None, {})
         told: dict[int, list[float]] = {}
         others = set()
         for trial in self.study.get_trials(deepcopy=False):
