@@ -1,17 +1,22 @@
 """Models of the objective over all candidates (Section 3.4).
 
-A surrogate is a class with ``fit`` and ``predict`` and an entry in
-:data:`optuna_zaps.search.profiles.PROFILES`.
+A surrogate is a class with ``fit`` and ``predict`` (:class:`Surrogate`), made by a factory that
+a profile names (:mod:`optuna_zaps.search.profiles`).
 """
 
 from __future__ import annotations
 
-from optuna_zaps.surrogates._protocol import FeatureLayout
-from optuna_zaps.surrogates._protocol import Surrogate
-from optuna_zaps.surrogates._protocol import SurrogateFactory
-from optuna_zaps.surrogates._protocol import SurrogateOfPending
 from optuna_zaps.surrogates.averaged_processes import AveragedProcesses
-from optuna_zaps.surrogates.gaussian_process import GaussianProcessSettings
+from optuna_zaps.surrogates.parameter_term import ParameterTerm
+from optuna_zaps.surrogates.protocol import FeatureLayout
+from optuna_zaps.surrogates.protocol import Surrogate
+from optuna_zaps.surrogates.protocol import SurrogateFactory
+from optuna_zaps.surrogates.protocol import SurrogateOfPending
+from optuna_zaps.surrogates.settings import GaussianProcessSettings
+from optuna_zaps.surrogates.terms import LinearRankTerm
+from optuna_zaps.surrogates.terms import SharedChoiceTerm
+from optuna_zaps.surrogates.terms import SmoothRankTerm
+from optuna_zaps.surrogates.terms import TermFactory
 from optuna_zaps.surrogates.xgboost_ensemble import XGBoostEnsemble
 from optuna_zaps.surrogates.xgboost_ensemble import XGBoostSettings
 
@@ -20,9 +25,14 @@ __all__ = [
     "AveragedProcesses",
     "FeatureLayout",
     "GaussianProcessSettings",
+    "LinearRankTerm",
+    "ParameterTerm",
+    "SharedChoiceTerm",
+    "SmoothRankTerm",
     "Surrogate",
     "SurrogateFactory",
     "SurrogateOfPending",
+    "TermFactory",
     "XGBoostEnsemble",
     "XGBoostSettings",
 ]

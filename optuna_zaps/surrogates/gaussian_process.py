@@ -1,124 +1,85 @@
-"""A Gaussian process whose posterior over many candidates is kept up to date.
+"""Gaussian process whose posterior over many candidates is updated, not recomputed.
+
+Equations of Rasmussen and Williams, "Gaussian Processes for Machine Learning", MIT Press, 2006,
+are cited as "RW Eq. 2.25".
 
 Notations:
-    X: features of labelled rows, as :mod:`optuna_zaps.surrogates._kernel` has them.
-    y: (n_rows,) labels, larger is better.
-    L: Cholesky factor of the covariance of labelled rows, [[L11, 0], [L21, L22]] where rows are
-        appended.
+    X: (n, n_features) features of labelled rows.
+    y: (n,) labels, larger is better, of mean near 0.
+    K: (n, n) covariance of the labels, with noise; Q: (n, N) covariance of the labelled rows with
+        a pool of N rows.
+    L: Cholesky factor, K = L L^T. Where rows 2 are appended to rows 1 it is
+        [[L11, 0], [L21, L22]] with L21^T = L11^-1 K12 and L22 L22^T = K22 - L21 L21^T.
+    V: (n, N) matrix L^-1 Q, whose rows are appended likewise: V2 = L22^-1 (Q2 - L21 V1).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy.linalg import cholesky
 from scipy.linalg import get_blas_funcs
+from scipy.linalg import lapack
 from scipy.linalg import solve_triangular
 from scipy.optimize import minimize
 
-from optuna_zaps._sizes import growing_sizes
-from optuna_zaps._sizes import thinned_sizes
-from optuna_zaps.surrogates._kernel import FloatArray
-from optuna_zaps.surrogates._kernel import Kernel
-from optuna_zaps.surrogates._kernel import PreparedRows
-from optuna_zaps.surrogates._protocol import FeatureLayout
-from optuna_zaps.surrogates._rows import Features
+from optuna_zaps.surrogates.kernel import Kernel
+from optuna_zaps.surrogates.kernel import PreparedRows
+from optuna_zaps.surrogates.rows import Features
+from optuna_zaps.surrogates.rows import FloatArray
+from optuna_zaps.surrogates.settings import GaussianProcessSettings
 
 
-@dataclass(frozen=True)
-class GaussianProcessSettings:
-    """Settings of the processes.
+_MOST_ADDITIONS = 8
+"""Number of attempts to make a covariance positive definite."""
 
-    Attributes:
-        noise: Prior median of the noise variance, of labels of variance 1.
-        prior_std: Standard deviation of the log-normal priors, in natural logarithms. Weak: a
-            factor of 4.5 either way is one standard deviation.
-        max_points: Hyper-parameters are fitted on this many of the best labels; the posterior
-            uses all.
-        max_iterations: Iterations of L-BFGS.
-        refit_growth: Relative growth of the labels from one fit of the hyper-parameters to the
-            next.
-        first: Number of labels at the first of these fits.
-        growth: Relative growth of the labels from one block of rows to the next. Best as the
-            schedule of the search has it: then no row is taken in twice.
-        relevance: Whether each parameter has a weight of its own, so that some may count for
-            nothing.
+
+def negative_log_posterior(
+    theta: FloatArray,
+    kernel: Kernel,
+    y: FloatArray,
+    distances: tuple[Any, ...],
+    prior_std: float,
+) -> tuple[float, FloatArray]:
+    """-log p(y | theta) p(theta) up to a constant, and its gradient.
+
+    Args:
+        theta: Logarithms of the hyper-parameters.
+        kernel: Covariance.
+        y: Labels of mean 0, shape (n,).
+        distances: Result of :meth:`Kernel.distances` for their rows.
+        prior_std: Standard deviation of the normal priors of theta.
+
+    Returns:
+        The loss, 1e10 where K is not positive definite in floating point, and its derivatives.
     """
-
-    noise: float = 0.05
-    prior_std: float = 1.5
-    max_points: int = 100
-    max_iterations: int = 15
-    refit_growth: float = 1.0
-    first: int = 14
-    growth: float = 0.1
-    relevance: bool = False
-
-    def __post_init__(self) -> None:
-        if self.refit_growth <= 0:
-            raise ValueError(f"refit_growth must be positive, but got {self.refit_growth}.")
-
-    @classmethod
-    def alone(cls) -> GaussianProcessSettings:
-        """For a process without proxies and without a companion.
-
-        Structure alone explains less, and a process that is told so is right sooner: on
-        NAS-Bench-201 / CIFAR-10, over 200 seeds, P@100 at 50 / 100 labels was 15.2 / 36.5
-        instead of 14.0 / 34.9 (standard error 0.6).
-        """
-        return cls(noise=0.2, prior_std=0.7, refit_growth=0.5)
-
-    @classmethod
-    def for_layout(cls, layout: FeatureLayout) -> GaussianProcessSettings:
-        """The settings that suit features of a layout.
-
-        Where parameters are numbers, as hyper-parameters are, some matter much more than others,
-        and the labels say which; their priors stay weak. The noise is small until they show
-        otherwise: taken for noise, the shape of a function sends a search to the same place
-        again and again. On the problems of ``zaps-harness everyday`` a prior median of 0.1 left
-        nearly twice the regret (0.31 % in the geometric mean, 0.17 % now), and it was the worse
-        choice also where noise of half a typical difference was added to every value.
-        """
-        settings = cls() if layout.n_proxies else cls.alone()
-        if any(layout.numeric):
-            return replace(
-                settings, noise=0.001, prior_std=cls.prior_std, refit_growth=0.2, relevance=True
-            )
-        return settings
-
-    def n_hyper(self, n_labelled: int) -> int:
-        """How many labels, oldest first, the hyper-parameters in force were fitted on.
-
-        A function of the number alone, so that a process started anew agrees with one that went
-        along.
-        """
-        sizes = thinned_sizes(
-            growing_sizes(self.first, self.growth, n_labelled), self.refit_growth
-        )
-        return max(sizes, default=n_labelled)
-
-    def next_block(self, n: int) -> int:
-        """The number of labels at which the block that holds label ``n`` ends."""
-        return next(
-            rung
-            for rung in growing_sizes(self.first, self.growth, 2 * max(n, self.first))
-            if rung > n
-        )
+    K, gradient_of = kernel.covariance_and_gradient(theta, distances)
+    L, failed = lapack.dpotrf(K, lower=1)
+    if failed:
+        return 1e10, np.zeros_like(theta)
+    alpha = lapack.dpotrs(L, y, lower=1)[0]  # K^-1 y (RW Alg. 2.1, line 3)
+    inverse = lapack.dpotri(L, lower=1)[0]
+    inverse = np.tril(inverse) + np.tril(inverse, -1).T
+    # Log-normal priors: (theta - mean)^2 / (2 std^2), up to a constant.
+    deviation = (theta - kernel.prior_mean) / prior_std
+    # RW Eq. 5.8, with log|K| / 2 = sum of log L_ii.
+    loss = 0.5 * y @ alpha + np.log(np.diag(L)).sum() + 0.5 * deviation @ deviation
+    # RW Eq. 5.9: dloss/dtheta_i = tr((K^-1 - alpha alpha^T) dK/dtheta_i) / 2.
+    gradient = gradient_of(inverse - np.outer(alpha, alpha))
+    return float(loss), 0.5 * gradient + deviation / prior_std
 
 
 class GaussianProcess:
-    """Exact regression with the posterior of one pool of rows kept up to date.
+    """Exact regression that updates the posterior of one pool of rows.
 
-    Rows are appended to the Cholesky factor and to what the pool needs of it, so that one label
-    more costs n N operations for n labels and a pool of N rows, not n^2 N.
+    Rows are appended to L and V, so that one more label costs n N operations for n labels and a
+    pool of N rows, not n^2 N.
 
     Args:
         kernel: Covariance.
-        settings: Settings.
+        settings: Settings; those of the class by default.
     """
 
     def __init__(self, kernel: Kernel, settings: GaussianProcessSettings | None = None) -> None:
@@ -130,12 +91,18 @@ class GaussianProcess:
         self._posterior: _PoolPosterior | None = None
 
     def fit_hyperparameters(self, X: Features, y: FloatArray) -> None:
-        """Maximum a posteriori from the mean of the prior, on the best labels."""
+        """Fit :attr:`theta` to the best labels: maximum a posteriori, from the prior mean.
+
+        Args:
+            X: Labelled rows, shape (n, n_features).
+            y: Their labels, shape (n,).
+        """
         best = np.argsort(-y, kind="stable")[: self._settings.max_points]
         result = minimize(
-            self.kernel.negative_log_posterior,
+            negative_log_posterior,
             self.kernel.prior_mean,
             args=(
+                self.kernel,
                 y[best] - y[best].mean(),
                 self.kernel.distances(X[best]),
                 self._settings.prior_std,
@@ -155,11 +122,11 @@ class GaussianProcess:
         """Posterior of the noiseless label.
 
         Args:
-            X: Labelled rows; those of the last call come first, or everything is done anew.
+            X: Labelled rows; those of the last call come first, or everything is computed anew.
             y: Their labels, of mean near 0.
-            pool: Rows to predict; quick if it is the object of the last call.
+            pool: Rows to predict; fast if it is the object of the last call.
             pending: Rows that will be labelled, shape (n_pending, n_features), none by default.
-                The variance is the one that remains then: it depends on no label.
+                The variance is the one that remains then: it depends on no label (RW Eq. 2.26).
 
         Returns:
             Mean and variance, each of shape (n_pool,).
@@ -169,16 +136,16 @@ class GaussianProcess:
         if self._posterior is None or self._posterior.pool is not pool:
             self._posterior = _PoolPosterior(self.kernel, self.theta, pool)
         rows = X if pending is None else np.vstack([X, pending])
-        n_kept = self._factor.take(rows, n_lasting=len(X))
-        return self._posterior.given(self._factor, n_kept, rows, y)
+        n_unchanged = self._factor.extend(rows, n_lasting=len(X))
+        return self._posterior.given(self._factor, n_unchanged, rows, y)
 
 
 class _Factor:
-    """Cholesky factor of the covariance of labelled rows, for fixed hyper-parameters.
+    """Cholesky factor L of the covariance of labelled rows, for fixed hyper-parameters.
 
     Rows enter in blocks whose borders depend on their number alone, and a last, unfinished block
-    is redone the next time: sums in another order would differ in the last bits, and with them
-    two workers' choices between near-equal candidates.
+    is recomputed the next time: sums in another order would differ in the last bits, and with
+    them two workers' choices between near-equal candidates.
     """
 
     def __init__(
@@ -190,35 +157,38 @@ class _Factor:
     ) -> None:
         self._kernel, self._theta = kernel, theta
         self._settings, self._n_hyper = settings, n_hyper
-        self._noise = kernel.nugget(theta)
+        self._nugget = kernel.nugget(theta)
         self._n = 0
         self._n_lasting = 0
         self._rows: Features = np.empty((0, 0))
         self.matrix: FloatArray = np.empty((0, 0))
 
-    def take(self, X: Features, n_lasting: int) -> int:
-        """Extend :attr:`matrix` to these rows; how many rows of finished blocks have stayed.
+    def extend(self, X: Features, n_lasting: int) -> int:
+        """Extend :attr:`matrix` to further rows.
 
         Args:
-            X: The rows.
-            n_lasting: How many of them, the first, the next call will have too.
+            X: All rows, those of the last call first if they are to be reused.
+            n_lasting: Number of leading rows that the next call will have too.
+
+        Returns:
+            Number of rows of finished blocks that are unchanged since the last call.
         """
         n, self._n_lasting = len(X), n_lasting
         if self._n > n or not np.array_equal(self._rows[: self._n], X[: self._n]):
             self._n = 0
-        n_kept = self._n
+        n_unchanged = self._n
         if n > len(self.matrix):
             capacity = max(256, 2 * n)  # takes no memory before it is written
             self.matrix = _grown(self.matrix, (capacity, capacity))
-        for start, stop in self.blocks(n_kept, n):
-            self._extend(X, start, stop)
+        for start, stop in self.blocks(n_unchanged, n):
+            self._append(X, start, stop)
             if self.is_finished(start, stop):
                 self._n = stop
         self._rows = X
-        return n_kept
+        return n_unchanged
 
     def border(self, start: int) -> int:
-        """Where a block from ``start`` ends."""
+        """End of a block that begins at ``start``."""
         return self._n_hyper if start < self._n_hyper else self._settings.next_block(start)
 
     def is_finished(self, start: int, stop: int) -> bool:
@@ -226,29 +196,32 @@ class _Factor:
         return stop == self.border(start) and stop <= self._n_lasting
 
     def blocks(self, start: int, n: int) -> Iterator[tuple[int, int]]:
-        """Where the blocks from ``start`` to ``n`` begin and end."""
+        """Begin and end of each block from ``start`` to ``n``."""
         while start < n:
             stop = min(self.border(start), n)
             yield start, stop
             start = stop
 
-    def _extend(self, X: Features, start: int, stop: int) -> None:
-        """Extend the factor by rows [L21, L22]."""
-        kernel, theta, factor = self._kernel, self._theta, self.matrix
+    def _append(self, X: Features, start: int, stop: int) -> None:
+        """Append the rows [L21, L22] of one block."""
+        kernel, theta, L = self._kernel, self._theta, self.matrix
         new = kernel.rows(theta, X[start:stop])
+        # K22
         square = kernel.between(theta, new, new).astype(np.float64)
-        square.flat[:: stop - start + 1] += self._noise
+        square.flat[:: stop - start + 1] += self._nugget
         if start:
             old = kernel.rows(theta, X[:start])
+            # L21^T = L11^-1 K12
             cross = kernel.between(theta, old, new).astype(np.float64)
-            left = solve_triangular(factor[:start, :start], cross, lower=True, check_finite=False)
-            factor[start:stop, :start] = left.T
+            left = solve_triangular(L[:start, :start], cross, lower=True, check_finite=False)
+            L[start:stop, :start] = left.T
             square -= left.T @ left
-        factor[start:stop, start:stop] = cholesky(square, lower=True, check_finite=False)
+        # L22 L22^T = K22 - L21 L21^T
+        L[start:stop, start:stop] = _cholesky(square, self._nugget)
 
 
 class _PoolPosterior:
-    """Posterior over a pool, kept up to date as the factor of the labelled rows grows."""
+    """Posterior over a pool, updated as the factor of the labelled rows grows."""
 
     def __init__(self, kernel: Kernel, theta: FloatArray, pool: Features) -> None:
         self.pool = pool
@@ -256,64 +229,88 @@ class _PoolPosterior:
         self._pool_rows = kernel.rows(theta, pool)
         self._prior = kernel.variance(theta, self._pool_rows)
         self._n = 0
-        self._solved: Features = np.empty((0, len(pool)), dtype=self._prior.dtype)
+        # V, and the sums of the squares of its columns over finished blocks.
+        self._V: Features = np.empty((0, len(pool)), dtype=self._prior.dtype)
         self._explained: Features = np.zeros_like(self._prior)
 
     def given(
-        self, factor: _Factor, n_kept: int, X: Features, y: FloatArray
+        self, factor: _Factor, n_unchanged: int, X: Features, y: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """Mean and variance over the pool, given labelled rows.
 
+        mean = Q^T K^-1 y = V^T (L^-1 y) (RW Eq. 2.25), variance = prior - diag(V^T V)
+        (RW Eq. 2.26 and Alg. 2.1).
+
         Args:
             factor: Factor of the rows.
-            n_kept: How many of them are those of the last call.
-            X: The rows.
-            y: Labels of the first of them; only the variance counts the others.
+            n_unchanged: Number of them that are those of the last call.
+            X: Labelled rows, then pending ones.
+            y: Labels of the former; only the variance uses the latter.
         """
-        n, n_told = len(X), len(y)
-        if self._n > n_kept:
+        n, n_labelled = len(X), len(y)
+        if self._n > n_unchanged:
             self._n, self._explained = 0, np.zeros_like(self._explained)
-        if n > len(self._solved):
-            self._solved = _grown(self._solved, (max(256, 2 * n), self._solved.shape[1]))
+        if n > len(self._V):
+            self._V = _grown(self._V, (max(256, 2 * n), self._V.shape[1]))
+        # L^-1 y; 0 for pending rows, so that they add nothing to the mean.
         weights = np.zeros(n, dtype=self._prior.dtype)
-        weights[:n_told] = solve_triangular(
-            factor.matrix[:n_told, :n_told], y, lower=True, check_finite=False
+        weights[:n_labelled] = solve_triangular(
+            factor.matrix[:n_labelled, :n_labelled], y, lower=True, check_finite=False
         )
         explained, mean, n_counted = self._explained, np.zeros_like(self._prior), 0
         for start, stop in factor.blocks(self._n, n):
-            # Of the rows before, which are many, one pass for both covariance and mean.
-            known = factor.matrix[start:stop, :start].astype(self._prior.dtype)
-            known = np.vstack([known, weights[:start]]) @ self._solved[:start]
-            mean, n_counted = known[-1], start
+            # [L21; weights] V1: of the rows before, which are many, one pass for both.
+            product = factor.matrix[start:stop, :start].astype(self._prior.dtype)
+            product = np.vstack([product, weights[:start]]) @ self._V[:start]
+            mean, n_counted = product[-1], start
             rows = self._kernel.rows(self._theta, X[start:stop])
-            corner = factor.matrix[start:stop, start:stop]
-            added = self._solved[start:stop]
-            added[:] = self._solve(rows, corner, known[:-1])
+            added = self._V[start:stop]
+            added[:] = self._solve(rows, factor.matrix[start:stop, start:stop], product[:-1])
             explained = explained + np.einsum("ij,ij->j", added, added)
             if factor.is_finished(start, stop):
                 self._n, self._explained = stop, explained
-        mean = mean + weights[n_counted:] @ self._solved[n_counted:n]
+        mean = mean + weights[n_counted:] @ self._V[n_counted:n]
         variance = np.maximum(self._prior - explained, 1e-10)
         return mean.astype(np.float64), variance.astype(np.float64)
 
-    def _solve(self, rows: PreparedRows, corner: FloatArray, known: Features) -> Features:
-        """The new rows of L^-1 K(., pool).
+    def _solve(self, rows: PreparedRows, corner: FloatArray, product: Features) -> Features:
+        """New rows V2 = L22^-1 (Q2 - L21 V1).
 
         Args:
             rows: New labelled rows.
             corner: L22, shape (n_new, n_new).
-            known: L21 L^-1 K(., pool), shape (n_new, n_pool).
+            product: L21 V1, shape (n_new, n_pool).
         """
-        solved = self._kernel.between(self._theta, rows, self._pool_rows)
-        solved -= known
-        # Transposed, rows that are next to each other in memory are columns, as BLAS wants them.
-        (trsm,) = get_blas_funcs(("trsm",), (solved,))
-        corner = np.asfortranarray(corner, dtype=solved.dtype)
-        added: Features = trsm(1.0, corner, solved.T, side=1, lower=1, trans_a=1, overwrite_b=1).T
+        right = self._kernel.between(self._theta, rows, self._pool_rows)
+        right -= product
+        # Transposed, rows that are next to each other in memory are columns, as BLAS wants them:
+        # V2^T L22^T = right^T.
+        (trsm,) = get_blas_funcs(("trsm",), (right,))
+        corner = np.asfortranarray(corner, dtype=right.dtype)
+        added: Features = trsm(1.0, corner, right.T, side=1, lower=1, trans_a=1, overwrite_b=1).T
         return added
 
 
+def _cholesky(matrix: FloatArray, nugget: float) -> FloatArray:
+    """Cholesky factor of a matrix, with more on its diagonal where rounding requires it.
+
+    A large amplitude in single precision has rounding errors larger than a small nugget, which
+    can leave the difference K22 - L21 L21^T not positive definite.
+
+    Args:
+        matrix: Symmetric matrix, which is changed.
+        nugget: First addition to the diagonal; each further one is ten times as large.
+    """
+    for power in range(_MOST_ADDITIONS):
+        try:
+            return cholesky(matrix, lower=True, check_finite=False)
+        except np.linalg.LinAlgError:
+            matrix.flat[:: len(matrix) + 1] += nugget * 10.0**power
+    return cholesky(matrix, lower=True, check_finite=False)
+
+
 def _grown(array: Any, shape: tuple[int, int]) -> Any:
+    """Copy of a matrix at the top left of a larger one, the rest of which is not set."""
     grown = np.empty(shape, dtype=array.dtype)
     grown[: array.shape[0], : array.shape[1]] = array
     return grown

@@ -9,7 +9,6 @@ import numpy.typing as npt
 import xgboost as xgb
 
 from optuna_zaps._randomness import stream
-from optuna_zaps.surrogates._protocol import FeatureLayout
 
 
 @dataclass(frozen=True)
@@ -62,11 +61,11 @@ class XGBoostSettings:
 
 
 class XGBoostEnsemble:
-    """Mean and standard deviation over regressors fitted on bootstrap resamples.
+    """Regressors fitted on bootstrap resamples; their standard deviation is the dispersion.
 
     Args:
-        seed: Decides, with the number of labels, the resamples and the members' seeds.
-        settings: The paper's by default.
+        seed: Seed of the resamples and of the members, together with the number of labels.
+        settings: Settings of the members, by default the paper's.
     """
 
     def __init__(self, seed: int, settings: XGBoostSettings | None = None) -> None:
@@ -74,14 +73,13 @@ class XGBoostEnsemble:
         self._settings = settings or XGBoostSettings()
         self._members: list[xgb.Booster] = []
 
-    @classmethod
-    def for_layout(cls, layout: FeatureLayout, seed: int) -> XGBoostEnsemble:
-        """Factory of the protocol; trees need not know which feature is what."""
-        del layout
-        return cls(seed)
-
     def fit(self, X: npt.NDArray[np.float32], y: npt.NDArray[np.float64]) -> None:
-        """Fit every member on its own resample."""
+        """Fit every member on its own resample.
+
+        Args:
+            X: Features, shape (n_rows, n_features).
+            y: Labels, shape (n_rows,), larger is better.
+        """
         rng = stream(self._seed, "surrogate", len(y))
         self._members = []
         for _ in range(self._settings.n_members):
@@ -97,7 +95,14 @@ class XGBoostEnsemble:
     def predict(
         self, X: npt.NDArray[np.float32]
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Mean and standard deviation over the members, in the unit of the labels."""
+        """Mean and standard deviation over the members.
+
+        Args:
+            X: Features, shape (n_rows, n_features).
+
+        Returns:
+            Two arrays of shape (n_rows,), in the unit of the labels.
+        """
         assert self._members, "fit comes before predict"
         predictions = np.stack([member.inplace_predict(X) for member in self._members])
         predictions = predictions.astype(np.float64)

@@ -23,8 +23,8 @@ from sklearn.base import clone
 from optuna_zaps import Profile
 from optuna_zaps import ProxyFit
 from optuna_zaps import ZAPSSampler
+from optuna_zaps.search.profiles import processes
 from optuna_zaps.study import parameters
-from optuna_zaps.surrogates import AveragedProcesses
 
 
 SPACE = {"op": list("abcde"), "width": [8, 16, 32]}
@@ -254,12 +254,12 @@ def test_a_missing_choice_of_pandas_is_none() -> None:
 
 
 def of_any_arguments(*arguments: Any) -> Any:
-    return AveragedProcesses.for_layout(*arguments)
+    return processes(*arguments)
 
 
 @pytest.mark.parametrize(
     "surrogate",
-    [AveragedProcesses.for_layout, partial(of_any_arguments), of_any_arguments, Flat.for_layout],
+    [processes, partial(of_any_arguments), of_any_arguments, Flat.for_layout],
 )
 def test_any_factory_of_two_arguments_is_one(surrogate: Callable[..., Any]) -> None:
     assert len(params_of(profile=Profile.anytime().with_surrogate(surrogate))) == 9

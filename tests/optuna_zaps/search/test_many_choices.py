@@ -22,10 +22,10 @@ from optuna_zaps.search.candidates import CandidateSet
 from optuna_zaps.search.candidates import _columns_of_seen
 from optuna_zaps.search.candidates import _digits
 from optuna_zaps.search.pool import Pool
+from optuna_zaps.search.profiles import processes
 from optuna_zaps.study.parameters import axes_of
 from optuna_zaps.study.parameters import is_enumerable
 from optuna_zaps.study.parameters import same
-from optuna_zaps.surrogates import AveragedProcesses
 from optuna_zaps.surrogates import FeatureLayout
 
 
@@ -134,7 +134,7 @@ def test_covariances_of_a_pool_are_those_of_a_column_for_each_choice(
     predictions = []
     for each in (whole, shared):
         layout = FeatureLayout(0, each.widths, each.numeric)
-        model = AveragedProcesses.for_layout(layout, 0)
+        model = processes(layout, 0)
         model.fit(each.encoding[:20], labels)
         predictions.append(model.predict(each.encoding))
     np.testing.assert_allclose(predictions[0], predictions[1], rtol=1e-3, atol=1e-3)

@@ -22,6 +22,7 @@ from optuna_zaps.search.profiles import Situation
 from optuna_zaps.search.profiles import process_settings
 from optuna_zaps.search.schedule import AnytimeSchedule
 from optuna_zaps.surrogates import FeatureLayout
+from optuna_zaps.surrogates import ParameterTerm
 
 
 CHOICES = Situation(with_proxies=True, with_numbers=False)
@@ -93,7 +94,8 @@ def test_the_noise_of_a_process_depends_on_what_it_sees() -> None:
     assert [process_settings(layout).noise for layout in layouts] == [0.05, 0.2]
     for n_proxies in (0, 2):
         settings = process_settings(FeatureLayout(n_proxies, (1, 3), (True, False)))
-        assert (settings.noise, settings.relevance) == (0.001, True)
+        assert settings.noise == 0.001
+        assert {terms[0] for terms in settings.kernels} == {ParameterTerm.with_relevance}
 
 
 def test_a_start_of_another_length_is_that_without_proxies_too() -> None:

@@ -220,7 +220,9 @@ def test_the_surrogate_sees_proxy_ranks_first_then_the_encoding() -> None:
     layouts = layouts_of_a_fit(check)
     sides = (N_SIDE, N_SIDE)
     kinds = (*range(N_SIDE), *range(N_SIDE))  # both parameters offer the same choices
-    assert layouts == [FeatureLayout(2, widths=sides, numeric=(False, False), kinds=kinds)]
+    assert layouts == [
+        FeatureLayout(2, widths=sides, numeric=(False, False), shared_choices=kinds)
+    ]
 
 
 def test_ties_are_broken_by_the_seed_not_by_the_table() -> None:

@@ -1,4 +1,4 @@
-"""What the search expects of a model.
+"""Interface between the search and its models.
 
 Notations:
     X: float32 array of shape (n_rows, n_features), proxy ranks first, then the encoding of the
@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 @dataclass(frozen=True)
 class FeatureLayout:
-    """Which columns of ``X`` mean what.
+    """Meaning of the columns of ``X``.
 
     Attributes:
         n_proxies: Number of leading columns that are proxy ranks in [0, 1].
@@ -31,20 +31,20 @@ class FeatureLayout:
             one-hot.
         has_neighbourhood: Whether ``n_proxies`` columns between the two hold the mean proxy ranks
             of the configurations that differ in one parameter.
-        kinds: For each column of the encoding the number of the choice that it stands for, which
-            parameters that offer the same choices share, so that equal choices can be counted;
-            -1 where there is nothing to count. Empty if there is nowhere.
+        shared_choices: Number of the choice that each column of the encoding stands for, the same
+            for all parameters that offer this choice, so that equal choices can be counted; -1
+            for a column that is not counted. Empty if none is.
     """
 
     n_proxies: int
     widths: tuple[int, ...]
     numeric: tuple[bool, ...]
     has_neighbourhood: bool = False
-    kinds: tuple[int, ...] = ()
+    shared_choices: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         assert len(self.widths) == len(self.numeric)
-        assert len(self.kinds) in (0, self.n_encoding)
+        assert len(self.shared_choices) in (0, self.n_encoding)
 
     @property
     def n_encoding(self) -> int:
@@ -56,26 +56,43 @@ class FeatureLayout:
         """Number of parameters that these columns encode."""
         return len(self.widths)
 
+    @property
+    def n_shared_choices(self) -> int:
+        """Number of different choices that are counted."""
+        return max(self.shared_choices, default=-1) + 1
+
 
 class Surrogate(Protocol):
-    """A regressor with a measure of its own doubt.
+    """Regressor that also predicts its uncertainty.
 
-    It may be fitted again and again; what it then predicts depends on the rows, the labels and its
-    seed, not on the fits before.
+    It may be fitted again and again; its predictions depend on the rows, the labels and its seed,
+    not on earlier fits.
     """
 
     def fit(self, X: npt.NDArray[np.float32], y: npt.NDArray[np.float64]) -> None:
-        """Learn from labelled rows."""
+        """Learn from labelled rows.
+
+        Args:
+            X: Features, shape (n_rows, n_features).
+            y: Labels, shape (n_rows,), larger is better.
+        """
 
     def predict(
         self, X: npt.NDArray[np.float32]
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Mean and dispersion, each of shape (n_rows,), in the unit of the labels."""
+        """Predict labels.
+
+        Args:
+            X: Features, shape (n_rows, n_features).
+
+        Returns:
+            Mean and dispersion, each of shape (n_rows,), in the unit of the labels.
+        """
 
 
 @runtime_checkable
 class SurrogateOfPending(Surrogate, Protocol):
-    """A surrogate that can predict its dispersion after running evaluations have ended.
+    """Surrogate that can predict its dispersion after running evaluations have ended.
 
     A surrogate without this method ignores running evaluations; only their candidates are not
     proposed again.

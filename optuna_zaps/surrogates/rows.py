@@ -1,7 +1,7 @@
-"""Rows prepared for the squared distances between them.
+"""Squared distances between rows, by products of matrices.
 
 Notations:
-    x: (n_rows, n_columns) array, the columns of one term of a covariance.
+    x: (n_rows, n_columns) array, the columns that one term of a covariance uses.
 """
 
 from __future__ import annotations
@@ -9,24 +9,29 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 
-Features = npt.NDArray[np.floating[Any]]
+Features: TypeAlias = npt.NDArray[np.floating[Any]]
+"""Array in the precision of the features, single or double."""
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+"""Array in double precision."""
 
 
 class Rows(Protocol):
-    """Rows of one term."""
+    """Rows of one term, prepared for squared distances."""
 
     def exponential(self, scale: Any, rate: Any, other: Any) -> Features:
-        """The scale times exp(rate x squared distance) to every row of others of the same kind.
+        """Compute ``scale * exp(rate * squared distance)`` of every pair of rows.
 
         Args:
             scale: Positive number, in the precision of the rows.
             rate: Number, likewise.
-            other: The others.
+            other: Rows of the same class.
 
         Returns:
             Array of shape (n_rows, n_others).
@@ -36,11 +41,11 @@ class Rows(Protocol):
 class DenseRows:
     """Rows of a few columns.
 
-    The squared distance of two rows is one product of rows with two columns more,
-    [x, |x|^2, 1] . [-2 y, 1, |y|^2], which spares three passes over a large matrix.
+    By |x - y|^2 = |x|^2 - 2 x . y + |y|^2 a squared distance is one product of rows with two
+    columns more, [x, |x|^2, 1] . [-2 y, 1, |y|^2], which saves three passes over a large matrix.
 
     Args:
-        x: Columns, scaled so that all count alike.
+        x: Columns, scaled so that each counts as it should in the distance.
     """
 
     def __init__(self, x: Features) -> None:
@@ -48,19 +53,21 @@ class DenseRows:
 
     @cached_property
     def transposed(self) -> Features:
-        """The columns, each next to each other in memory."""
+        """The transpose of :attr:`x`, contiguous in memory, shape (n_columns, n_rows)."""
         return np.ascontiguousarray(self.x.T)
 
     def exponential(self, scale: Any, rate: Any, other: DenseRows) -> Features:
-        """As in :class:`Rows`."""
+        """Implement :meth:`Rows.exponential`."""
+        # s exp(r d) = exp(r d + log s): log s multiplies the 1 of the other side.
         left = rate * self._left
-        left[:, -2] += np.log(scale)  # meets a one on the other side
+        left[:, -2] += np.log(scale)
         exponent: Features = left @ other._right
         return np.exp(exponent, out=exponent)
 
     def squared(self, other: DenseRows) -> Features:
-        """Squared distance to every row of others, shape (n_rows, n_others)."""
+        """Squared distance of every pair of rows, shape (n_rows, n_others)."""
         squared: Features = self._left @ other._right
+        # Rounding can make the distance of near-equal rows negative.
         return np.maximum(squared, 0, out=squared)
 
     @cached_property
@@ -77,22 +84,23 @@ class DenseRows:
 
 
 class SparseRows:
-    """Rows of many columns, few of which are not 0 in a row, as those of many choices.
+    """Rows of many columns, most of which are 0 in a row, as in the one-hot code of many choices.
 
-    What a few rows share with many lies in the columns of the few: the others are not looked at,
-    and none is scaled or copied beforehand.
+    The product of a few rows with many needs only the columns in which the few are not 0: the
+    others are skipped, and no column is scaled or copied beforehand.
 
     Args:
-        x: Columns as they are, best with the rows of each next to each other in memory.
-        weights: What the squared difference in each column counts, 0 for those of other terms.
-        norms: Sum of the squares of each row, weighted so, in the precision wanted.
+        x: Columns, unscaled; fastest if each column is contiguous in memory.
+        weights: Weight of the squared difference in each column, 0 for those of other terms.
+        norms: Weighted sum of squares of each row, in the precision wanted.
     """
 
     def __init__(self, x: Features, weights: Features, norms: Features) -> None:
         self._x, self._weights, self._norms = x, weights, norms
 
     def exponential(self, scale: Any, rate: Any, other: SparseRows) -> Features:
-        """As in :class:`Rows`."""
+        """Implement :meth:`Rows.exponential`."""
+        # [-2 r w x, r |x|^2 + log s, r] . [y, 1, |y|^2] over the columns in use.
         used = np.flatnonzero(self._x.any(axis=0) & (self._weights > 0))
         shared = self._x[:, used] * (-2 * rate * self._weights[used])
         own = rate * self._norms + np.log(scale)
