@@ -63,7 +63,7 @@ class FeatureMatrix:
         n_proxies = 0 if self._proxies is None else len(self._proxies.names)
         n_columns = self._matrix.shape[1]
         encoding = np.arange(n_columns - candidates.encoding.shape[1], n_columns)
-        widths, numeric, shared = candidates.widths, candidates.numeric, candidates.kinds
+        widths, numeric, shared = candidates.widths, candidates.numeric, candidates.shared_choices
         if self._features == "proxies":
             encoding, widths, numeric, shared = encoding[:0], (), (), ()
         neighbours = active + n_proxies if self._neighbourhood else active[:0]

@@ -28,6 +28,7 @@ from optuna_zaps.search.initial_design import UniformDesign
 from optuna_zaps.search.model import ModelSettings
 from optuna_zaps.search.model import Shortlist
 from optuna_zaps.search.outcomes import OutcomeSettings
+from optuna_zaps.search.pool import PoolSettings
 from optuna_zaps.search.proxy_fit import ConsensusSettings
 from optuna_zaps.search.reselection import ReselectionSettings
 from optuna_zaps.search.reselection import ScreeningSettings
@@ -78,6 +79,9 @@ class Profile:
         initial_selection: Chooses, without labels, the proxies that seed the start.
         model: How labels become a score of every candidate.
         outcomes: Settings where there are constraints, failures or several objectives.
+        pool: Size and spread of pools, where the space is too large to enumerate.
+        n_global_alike: Points over the whole space of a pool where there are neither proxies nor
+            numbers.
 
     Example:
         A surrogate of one's own is a class with ``fit`` and ``predict``, and a factory that is
@@ -109,6 +113,8 @@ class Profile:
     initial_selection: ConsensusSettings
     model: ModelSettings
     outcomes: OutcomeSettings
+    pool: PoolSettings
+    n_global_alike: int
 
     def __post_init__(self) -> None:
         for factory in (self.model.surrogate, self.outcomes.constraint_surrogate):
@@ -154,6 +160,8 @@ class Profile:
                 max_labels=None,
             ),
             outcomes=_outcomes(trees),
+            pool=_POOL,
+            n_global_alike=_N_GLOBAL_ALIKE,
         )
 
     @classmethod
@@ -191,6 +199,8 @@ class Profile:
                 max_labels=1024,
             ),
             outcomes=_outcomes(constraint_processes),
+            pool=_POOL,
+            n_global_alike=_N_GLOBAL_ALIKE,
         )
 
     @classmethod
@@ -291,7 +301,14 @@ class Profile:
             # A pool holds few of the neighbours of a configuration. It is as short as a shortlist
             # needs to be, and the next pool is drawn before this one's list would be of use.
             model = replace(model, neighbourhood=False, shortlist=_SHORTLIST)
-        return SearchSettings(schedule, self._start(situation), self.initial_selection, model)
+        pool = self.pool
+        if not situation.with_proxies and not situation.with_numbers:
+            # Nothing tells far points apart: one that shares little with those seen is like any
+            # other, and seldom chosen.
+            pool = replace(pool, n_global=self.n_global_alike)
+        return SearchSettings(
+            schedule, self._start(situation), self.initial_selection, model, pool
+        )
 
     def _start(self, situation: Situation) -> InitialDesign:
         if situation.with_proxies:
@@ -333,6 +350,19 @@ _START_WITH_NUMBERS = UniformDesign()
 """Numbers far from each other would be the corners of the space."""
 
 _SHORTLIST = Shortlist(share=1.0, least=2**11, most=2**16)
+
+_POOL = PoolSettings(
+    n_planned=1024,
+    n_global=1024,
+    # Near all known points in turn: near the best eight alone would do worse, since a pool then
+    # holds few candidates of other promising regions.
+    n_local=1024,
+    n_labels=256,
+    min_step=0.005,
+    max_step=0.3,
+)
+
+_N_GLOBAL_ALIKE = 256
 
 _PAPER_TREES = XGBoostSettings(
     n_members=3,

@@ -21,7 +21,7 @@ from tqdm.auto import tqdm
 
 from optuna_zaps import _checks
 from optuna_zaps.search.candidates import CandidateSet
-from optuna_zaps.search.candidates import is_missing
+from optuna_zaps.search.choices import is_missing
 from optuna_zaps.search.proxy_function import ProxyFunction
 from optuna_zaps.search.proxy_function import RememberedProxies
 from optuna_zaps.search.proxy_function import real_number

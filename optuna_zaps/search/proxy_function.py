@@ -16,8 +16,8 @@ from typing import NoReturn
 from typing import TypeAlias
 
 from optuna_zaps.search.candidates import MAX_CANDIDATES
-from optuna_zaps.search.candidates import choice_key
-from optuna_zaps.search.candidates import is_missing
+from optuna_zaps.search.choices import choice_key
+from optuna_zaps.search.choices import is_missing
 
 
 ProxyFunction: TypeAlias = Callable[[dict[str, Any]], Mapping[str, float]]

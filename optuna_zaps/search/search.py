@@ -24,6 +24,7 @@ from optuna_zaps.search.model import MIN_LABELS
 from optuna_zaps.search.model import Model
 from optuna_zaps.search.model import ModelSettings
 from optuna_zaps.search.observations import History
+from optuna_zaps.search.pool import PoolSettings
 from optuna_zaps.search.proxies import ProxyTable
 from optuna_zaps.search.proxy_fit import ConsensusSettings
 from optuna_zaps.search.proxy_fit import consensus_subset
@@ -44,12 +45,14 @@ class SearchSettings:
         start: Plans the initial evaluations.
         initial_selection: Chooses, without labels, the proxies that seed the start.
         model: Settings of the model.
+        pool: Size and spread of pools, where the space is too large to enumerate.
     """
 
     schedule: Schedule
     start: InitialDesign
     initial_selection: ConsensusSettings
     model: ModelSettings
+    pool: PoolSettings
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,12 @@ from optuna.trial import FrozenTrial
 from optuna.trial import TrialState
 
 from optuna_zaps.search.candidates import CandidateSet
-from optuna_zaps.search.candidates import choice_key
+from optuna_zaps.search.choices import choice_key
 from optuna_zaps.search.observations import History
 from optuna_zaps.search.observations import Observations
+from optuna_zaps.search.observations import capped_labels
+from optuna_zaps.search.observations import finite_labels
+from optuna_zaps.search.observations import signed_labels
 from optuna_zaps.study.cache import FinishedPrefix
 from optuna_zaps.study.cache import PerStudy
 from optuna_zaps.study.cache import all_trials
@@ -35,10 +38,6 @@ from optuna_zaps.study.trials import direction_signs
 from optuna_zaps.study.trials import evaluated_params
 from optuna_zaps.study.trials import values_of
 
-
-_LARGEST = 1e30
-"""Largest label: squares of larger ones overflow, such as those of a penalty of
-``sys.float_info.max``, and trees read labels in single precision."""
 
 Identity: TypeAlias = Hashable
 """Key of a configuration: the index of a candidate, or the values themselves."""
@@ -158,9 +157,12 @@ class _Tally:
             return History(indices(means), finite(values), unavailable, pending)
 
         return Observations(
-            tuple(history(_capped(labels), _finite) for labels in self._objectives),
-            tuple(history(self._constraints[name], _signed) for name in sorted(self._constraints)),
-            history(self._successes, _finite) if self._any_failure else None,
+            tuple(history(_capped(labels), finite_labels) for labels in self._objectives),
+            tuple(
+                history(self._constraints[name], signed_labels)
+                for name in sorted(self._constraints)
+            ),
+            history(self._successes, finite_labels) if self._any_failure else None,
         )
 
 
@@ -334,21 +336,17 @@ class HistoryReader:
 
 
 def _capped(labels: list[_Label]) -> list[_Label]:
-    """Cap the labels of pruned trials at the median of completed ones.
-
-    A pruned trial's value comes from an unfinished training; pruners stop a trial because it is
-    worse than the median. Before any trial completed it has no meaning.
-    """
-    complete = [value for _, value, state in labels if state == TrialState.COMPLETE]
-    if len(complete) == len(labels):
-        return labels
-    if not complete:
+    """Cap the labels of pruned trials; before any trial completed they have no meaning."""
+    identities = [identity for identity, *_ in labels]
+    states = [state for *_, state in labels]
+    if TrialState.COMPLETE not in states:
         return []
-    median = float(np.median(_finite(np.asarray(complete))))
-    return [
-        (identity, min(value, median) if state == TrialState.PRUNED else value, state)
-        for identity, value, state in labels
-    ]
+    values = capped_labels(
+        np.array([value for _, value, _ in labels]),
+        is_complete=np.array([state == TrialState.COMPLETE for state in states]),
+        is_pruned=np.array([state == TrialState.PRUNED for state in states]),
+    )
+    return list(zip(identities, values.tolist(), states, strict=True))
 
 
 def _merged(labels: list[_Label]) -> dict[Identity, float]:
@@ -357,18 +355,3 @@ def _merged(labels: list[_Label]) -> dict[Identity, float]:
     for identity, value, _ in labels:
         values.setdefault(identity, []).append(value)
     return {identity: sum(known) / len(known) for identity, known in values.items()}
-
-
-def _finite(labels: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Replace infinite labels by the best or worst finite one; huge ones count as infinite."""
-    labels = np.where(np.isnan(labels), -np.inf, labels)
-    finite = labels[np.abs(labels) <= _LARGEST]
-    if len(finite) == len(labels):
-        return labels
-    low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 1.0)
-    return np.clip(labels, low, high)
-
-
-def _signed(labels: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Replace infinite labels of a constraint by huge ones: what counts is their sign."""
-    return np.clip(np.where(np.isnan(labels), -np.inf, labels), -_LARGEST, _LARGEST)

@@ -23,10 +23,10 @@ import pandas as pd
 
 from optuna_zaps import _checks
 from optuna_zaps.search.candidates import MAX_CANDIDATES
-from optuna_zaps.search.candidates import MAX_CELLS
 from optuna_zaps.search.candidates import CandidateSet
-from optuna_zaps.search.candidates import choice_key
-from optuna_zaps.search.candidates import is_missing
+from optuna_zaps.search.choices import choice_key
+from optuna_zaps.search.choices import is_missing
+from optuna_zaps.search.encoding import MAX_CELLS
 from optuna_zaps.search.pool import Axis
 from optuna_zaps.search.pool import NumericAxis
 from optuna_zaps.search.pool import UnorderedAxis
@@ -348,7 +348,7 @@ def coordinates_of(space: Mapping[str, BaseDistribution]) -> dict[str, list[floa
 
 def grid(space: Mapping[str, BaseDistribution]) -> CandidateSet:
     """Enumerate every configuration of a space."""
-    return CandidateSet.grid(choices_of(space), places=coordinates_of(space))
+    return CandidateSet.grid(choices_of(space), coordinates=coordinates_of(space))
 
 
 def axes_of(

@@ -20,9 +20,10 @@ import pandas as pd
 
 from optuna_zaps._randomness import stream
 from optuna_zaps.search.candidates import CandidateSet
-from optuna_zaps.search.candidates import choice_key
+from optuna_zaps.search.choices import choice_key
 from optuna_zaps.search.observations import Observations
 from optuna_zaps.search.outcomes import JointSearch
+from optuna_zaps.search.pool import Axis
 from optuna_zaps.search.pool import Pool
 from optuna_zaps.search.profiles import Profile
 from optuna_zaps.search.profiles import Situation
@@ -68,6 +69,17 @@ class Searches:
     def over_pools(self) -> Searches:
         """Searches over pools, whose models remember their fits from pool to pool."""
         return replace(self, profile=self.profile.remembering(), is_pool=True)
+
+    def pool(self, axes: Mapping[str, Axis], *, with_proxies: bool) -> Pool:
+        """Make the pool of a space that cannot be enumerated.
+
+        Args:
+            axes: Axis of each parameter.
+            with_proxies: Whether there is a function of proxies.
+        """
+        with_numbers = any(axis.is_numeric for axis in axes.values())
+        situation = Situation(with_proxies, with_numbers, is_pool=True)
+        return Pool(axes, self.profile.adapted(situation).pool)
 
     def refuse_to_lack_proxies(self) -> None:
         """Refuse settings that need proxies, where there are none.
@@ -169,7 +181,7 @@ class DrawnSpace:
         self._seed = searches.seed
         self._function = function
         self._ranges: Mapping[str, BaseDistribution] = {}
-        self._pool = Pool(parameters.axes_of(space))
+        self._pool = searches.pool(parameters.axes_of(space), with_proxies=function is not None)
         self._drawn = DrawnConfigurations(space)
         self.configurations: Configurations = self._drawn
         self._reference: ProxyTable | None = None
@@ -236,7 +248,7 @@ class DrawnSpace:
             return self._pool, offered
         # A fixed value may lie outside the range.
         ranges = {name: d for name, d in self._ranges.items() if name not in offered}
-        return Pool(parameters.axes_of(self._space, ranges)), offered
+        return Pool(parameters.axes_of(self._space, ranges), self._pool.settings), offered
 
     def _search_over(self, candidates: CandidateSet) -> JointSearch:
         if self._function is None:
@@ -305,7 +317,7 @@ def _candidates_of_table(
         candidates = CandidateSet.from_frame(
             named,
             None if space is None else parameters.choices_of(space),
-            places=None if space is None else parameters.coordinates_of(space),
+            coordinates=None if space is None else parameters.coordinates_of(space),
         )
     except ValueError as error:
         n_repeated = int(named.map(choice_key).duplicated().sum())

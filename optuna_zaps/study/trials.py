@@ -21,7 +21,7 @@ from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial
 from optuna.trial import TrialState
 
-from optuna_zaps.search.candidates import digested
+from optuna_zaps.search.choices import digested
 
 
 CLAIM_KEY = "zaps:candidate"

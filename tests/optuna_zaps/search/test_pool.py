@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 import math
 
@@ -14,14 +15,18 @@ from optuna.distributions import IntDistribution
 import pandas as pd
 import pytest
 
+from optuna_zaps import Profile
 from optuna_zaps import ZAPSSampler
 from optuna_zaps.search.candidates import CandidateSet
 from optuna_zaps.search.pool import Pool
-from optuna_zaps.search.pool import PoolSettings
+from optuna_zaps.search.profiles import Situation
 from optuna_zaps.search.proxies import ProxyTable
 from optuna_zaps.study.parameters import axes_of
 from optuna_zaps.study.parameters import scale_of
 from optuna_zaps.surrogates import FeatureLayout
+
+
+POOL = Profile.anytime().pool
 
 
 SPACE: dict[str, BaseDistribution] = {
@@ -63,7 +68,7 @@ def test_places_invert_values() -> None:
 
 
 def test_whatever_is_drawn_lies_in_the_space() -> None:
-    pool = Pool(axes_of(SPACE))
+    pool = Pool(axes_of(SPACE), POOL)
     first = pool.spread(rng())
     seen = [first.params(i) for i in (3, 5)]
     drawn = pool.draw(seen, [1, 0], rng())
@@ -76,7 +81,7 @@ def test_whatever_is_drawn_lies_in_the_space() -> None:
 
 
 def test_what_was_seen_comes_first_and_keeps_its_encoding() -> None:
-    pool = Pool(axes_of(SPACE))
+    pool = Pool(axes_of(SPACE), POOL)
     first = pool.spread(rng())
     seen = [first.params(i) for i in (7, 2, 9)]
     drawn = pool.draw(seen, [0], rng())
@@ -86,7 +91,8 @@ def test_what_was_seen_comes_first_and_keeps_its_encoding() -> None:
 
 def test_a_value_seen_is_one_of_its_grid_however_it_was_rounded() -> None:
     pool = Pool(
-        axes_of({"drop": FloatDistribution(0.1, 0.7, step=0.1), "x": FloatDistribution(0, 1)})
+        axes_of({"drop": FloatDistribution(0.1, 0.7, step=0.1), "x": FloatDistribution(0, 1)}),
+        POOL,
     )
     seen = {"drop": 0.1 + 0.2, "x": 0.5}  # 0.30000000000000004
     assert pool.draw([seen], [], rng()).params(0) == {"drop": 0.3, "x": 0.5}
@@ -96,7 +102,7 @@ def test_a_value_seen_is_one_of_its_grid_however_it_was_rounded() -> None:
 def test_drawn_values_lie_on_their_grid(n_values: int) -> None:
     """Of few values all are kept, of many those of a pool found in it."""
     space = {"n": IntDistribution(10, 10 * n_values, step=10), "x": FloatDistribution(0, 1)}
-    drawn = Pool(axes_of(space)).draw([{"n": 20, "x": 0.25}], [0], rng())
+    drawn = Pool(axes_of(space), POOL).draw([{"n": 20, "x": 0.25}], [0], rng())
     values = [drawn.params(i)["n"] for i in range(len(drawn))]
     assert all(type(value) is int and space["n"]._contains(value) for value in values)
     assert len(set(values)) == pytest.approx(min(n_values, 1_600), rel=0.2)
@@ -106,7 +112,7 @@ def test_drawn_values_lie_on_their_grid(n_values: int) -> None:
 
 def test_half_of_a_pool_fills_the_space_and_half_is_near_the_best() -> None:
     space = {f"x{i}": FloatDistribution(0, 1) for i in range(4)}
-    pool = Pool(axes_of(space), PoolSettings(n_global=256, n_local=256))
+    pool = Pool(axes_of(space), replace(POOL, n_global=256, n_local=256))
     drawn = pool.draw([dict.fromkeys(space, 0.5)], [0], rng()).encoding[1:]
     # A Sobol sequence of 2^8 points has 2^4 in each of the 16 halves of halves.
     cells, counts = np.unique(drawn[:256] > 0.5, axis=0, return_counts=True)
@@ -126,7 +132,7 @@ def test_a_step_on_a_grid_leaves_the_value(
     grid: IntDistribution | FloatDistribution, centre: int
 ) -> None:
     """However small the steps of a number are: otherwise a pool is full of what was seen."""
-    settings = PoolSettings(n_global=2, n_local=256, min_step=1e-4, max_step=1e-3)
+    settings = replace(POOL, n_global=2, n_local=256, min_step=1e-4, max_step=1e-3)
     space = {"n": grid, "x": FloatDistribution(0, 1)}  # of two both change at a time
     drawn = Pool(axes_of(space), settings).draw([{"n": centre, "x": 0.5}], [0], rng())
     near = [drawn.params(i) for i in range(3, len(drawn))]
@@ -138,7 +144,7 @@ def test_a_step_on_a_grid_leaves_the_value(
 
 @pytest.mark.parametrize("centre", range(10))
 def test_a_step_of_a_choice_leads_to_any_other(centre: int) -> None:
-    settings = PoolSettings(n_global=2, n_local=512)
+    settings = replace(POOL, n_global=2, n_local=512)
     space = {"c": CategoricalDistribution(range(10)), "x": FloatDistribution(0, 1)}
     drawn = Pool(axes_of(space), settings).draw([{"c": centre, "x": 0.5}], [0], rng())
     near = [drawn.params(i)["c"] for i in range(3, len(drawn))]
@@ -149,7 +155,7 @@ def test_a_step_of_a_choice_leads_to_any_other(centre: int) -> None:
 
 
 def test_the_known_configurations_take_turns() -> None:
-    settings = PoolSettings(n_global=2, n_local=256, min_step=1e-4, max_step=1e-3)
+    settings = replace(POOL, n_global=2, n_local=256, min_step=1e-4, max_step=1e-3)
     space: dict[str, BaseDistribution] = {name: FloatDistribution(0, 1) for name in "xy"}
     seen = [{"x": x, "y": x} for x in (0.2, 0.4, 0.6, 0.8)]
     drawn = Pool(axes_of(space), settings).draw(seen, [2, 0, 3], rng())
@@ -158,7 +164,7 @@ def test_the_known_configurations_take_turns() -> None:
 
 
 def test_a_step_is_of_any_size_between_the_smallest_and_the_largest() -> None:
-    settings = PoolSettings(n_global=2, n_local=2048, min_step=1e-4, max_step=1e-1)
+    settings = replace(POOL, n_global=2, n_local=2048, min_step=1e-4, max_step=1e-1)
     drawn = Pool(axes_of({"x": FloatDistribution(0, 1)}), settings).draw([{"x": 0.5}], [0], rng())
     steps = np.abs([drawn.params(i)["x"] - 0.5 for i in range(3, len(drawn))])
     # A normal number times one whose logarithm is uniform over three tenfolds.
@@ -167,36 +173,41 @@ def test_a_step_is_of_any_size_between_the_smallest_and_the_largest() -> None:
 
 
 def test_points_over_the_space_are_those_of_the_seed() -> None:
-    pool = Pool(axes_of({name: FloatDistribution(0, 1) for name in "xy"}))
+    pool = Pool(axes_of({name: FloatDistribution(0, 1) for name in "xy"}), POOL)
     first, again, other = (pool.spread(np.random.default_rng(seed)).encoding for seed in (0, 0, 1))
     np.testing.assert_array_equal(first, again)
     assert not np.any(np.isclose(first, other).all(axis=1))
 
 
 def test_few_points_fill_a_space_where_nothing_tells_far_ones_apart() -> None:
-    settings = PoolSettings(n_global=512, n_global_alike=64)
+    profile = replace(Profile.anytime(), pool=replace(POOL, n_planned=512, n_global=512))
+    profile = replace(profile, n_global_alike=64)
     choices: dict[str, BaseDistribution] = {
         f"p{i}": CategoricalDistribution(range(100)) for i in range(6)
     }
-    alike = Pool(axes_of(choices), settings)
+
+    def pool(*, with_proxies: bool, with_numbers: bool) -> Pool:
+        space = choices | ({"x": FloatDistribution(0, 1)} if with_numbers else {})
+        settings = profile.adapted(Situation(with_proxies, with_numbers, is_pool=True)).pool
+        return Pool(axes_of(space), settings)
+
+    alike = pool(with_proxies=False, with_numbers=False)
     assert len(alike.spread(rng())) == 512  # the start is planned over it
     assert len(alike.draw([], [], rng())) == 64
-    assert len(alike.draw([], [], rng(), spread=rng())) == 512  # proxies tell them apart
-    assert (
-        len(Pool(axes_of({**choices, "x": FloatDistribution(0, 1)}), settings).draw([], [], rng()))
-        == 512
-    )
+    apart = pool(with_proxies=True, with_numbers=False)
+    assert len(apart.draw([], [], rng(), spread=rng())) == 512
+    assert len(pool(with_proxies=False, with_numbers=True).draw([], [], rng())) == 512
 
 
 def test_fixed_values_are_those_of_every_drawn_point() -> None:
-    drawn = Pool(axes_of(SPACE)).draw([], [], rng(), {"layers": 3, "act": None})
+    drawn = Pool(axes_of(SPACE), POOL).draw([], [], rng(), {"layers": 3, "act": None})
     assert np.all(drawn.matching({"layers": 3, "act": None}))
 
 
 def test_a_pool_is_bounded_whatever_the_space() -> None:
     huge = {f"p{i}": CategoricalDistribution(range(10)) for i in range(12)}  # 10^12
-    settings = PoolSettings()
-    pool = Pool(axes_of(huge))
+    settings = POOL
+    pool = Pool(axes_of(huge), POOL)
     seen = [pool.spread(rng()).params(0)]
     assert len(pool.draw(seen, [0], rng())) <= 1 + settings.n_global + settings.n_local
 
@@ -283,7 +294,7 @@ def test_proxies_of_a_space_that_cannot_be_enumerated() -> None:
     study.optimize(
         lambda trial: sum(trial.suggest_categorical(n, range(10)) for n in space), n_trials=40
     )
-    settings = PoolSettings()
+    settings = POOL
     assert len(calls) <= settings.n_global + 40 * settings.n_local
     assert len(set(calls[: settings.n_global])) == settings.n_global
     assert len({tuple(t.params.values()) for t in study.trials}) == 40
@@ -328,7 +339,7 @@ def test_each_trial_has_a_pool_of_its_own(
     study.optimize(
         lambda trial: sum(trial.suggest_float(name, 0, 1) for name in space), n_trials=10
     )
-    settings = PoolSettings()
+    settings = POOL
     pools = [
         {tuple(row[-2:]): row[0] for row in pool.tolist()} for pool in PoolSpy.pools
     ]  # the proxy's rank, where there is one, of each configuration
@@ -407,7 +418,7 @@ def test_of_many_trials_a_fit_over_a_pool_takes_the_best_half_and_a_sample(
     )
     study.ask().suggest_float("x", 0, 1)
     (labels,) = taken
-    n_labels = PoolSettings().n_labels
+    n_labels = POOL.n_labels
     assert len(labels) == n_labels == 256
     assert set(range(600 - n_labels // 2, 600)) <= set(labels)
     assert labels.min() < 100
@@ -478,7 +489,7 @@ def test_trials_in_flight_differ_in_every_group(first: str) -> None:
 
 
 def test_a_grid_gives_numbers_their_places() -> None:
-    grid = CandidateSet.grid({"n": [1, 10, 100]}, places={"n": [0.0, 0.5, 1.0]})
+    grid = CandidateSet.grid({"n": [1, 10, 100]}, coordinates={"n": [0.0, 0.5, 1.0]})
     assert grid.encoding.ravel().tolist() == [0.0, 0.5, 1.0]
     assert (grid.widths, grid.numeric) == ((1,), (True,))
 
@@ -504,7 +515,7 @@ def test_only_a_narrower_range_is_drawn_and_what_was_seen_outside_keeps_its_plac
     space = {"x": FloatDistribution(0, 10), "n": IntDistribution(1, 100, log=True)}
     ranges = {"x": FloatDistribution(2, 4), "n": IntDistribution(5, 50, log=True)}
     seen = [{"x": 9.0, "n": 100}, {"x": 3.0, "n": 10}, {"x": 0.0, "n": 1}]
-    candidates = Pool(axes_of(space, ranges)).draw(seen, [0, 1, 2], rng())
+    candidates = Pool(axes_of(space, ranges), POOL).draw(seen, [0, 1, 2], rng())
     assert [candidates.params(i) for i in range(3)] == seen
     np.testing.assert_allclose(
         candidates.encoding[:3], [[0.9, 1.0], [0.3, 0.5], [0.0, 0.0]], rtol=1e-6
@@ -519,7 +530,7 @@ def test_only_a_narrower_range_is_drawn_and_what_was_seen_outside_keeps_its_plac
 def test_a_small_part_of_a_range_is_told_apart_as_if_it_were_all() -> None:
     space: dict[str, BaseDistribution] = {"x": FloatDistribution(0, 1e300)}
     ranges = {"x": FloatDistribution(0, 10)}
-    candidates = Pool(axes_of(space, ranges)).draw([{"x": 1e299}, {"x": 5.0}], [0], rng())
+    candidates = Pool(axes_of(space, ranges), POOL).draw([{"x": 1e299}, {"x": 5.0}], [0], rng())
     assert candidates.encoding[:2, 0].tolist() == [1e6, 0.5]
     assert np.ptp(candidates.encoding[1:, 0]) == pytest.approx(1.0, abs=0.01)
 
@@ -527,7 +538,7 @@ def test_a_small_part_of_a_range_is_told_apart_as_if_it_were_all() -> None:
 def test_a_grid_within_another_is_drawn_on_its_own_steps() -> None:
     space = {"n": IntDistribution(0, 30), "x": FloatDistribution(0, 1)}
     ranges = {"n": IntDistribution(4, 25, step=7), "x": FloatDistribution(0, 0.5, step=0.1)}
-    candidates = Pool(axes_of(space, ranges)).draw([{"n": 30, "x": 0.77}], [0], rng())
+    candidates = Pool(axes_of(space, ranges), POOL).draw([{"n": 30, "x": 0.77}], [0], rng())
     drawn = [candidates.params(i) for i in range(1, len(candidates))]
     assert {params["n"] for params in drawn} == {4, 11, 18, 25}
     assert {params["x"] for params in drawn} == {0.0, 0.1, 0.2, 0.3, 0.4, 0.5}

@@ -442,7 +442,7 @@ def test_the_surrogate_sees_the_mean_ranks_of_the_neighbours_between() -> None:
 
 def test_more_candidates_than_are_scored_at_a_time_are_all_scored() -> None:
     n = 2 * 2**16 + 5
-    candidates = CandidateSet.grid({"n": range(n)}, places={"n": np.linspace(0, 1, n)})
+    candidates = CandidateSet.grid({"n": range(n)}, coordinates={"n": np.linspace(0, 1, n)})
 
     class Identity:
         def fit(self, X: npt.NDArray[np.float32], y: npt.NDArray[np.float64]) -> None:

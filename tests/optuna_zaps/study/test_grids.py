@@ -21,6 +21,7 @@ from optuna.distributions import IntDistribution
 from optuna.trial import TrialState
 import pytest
 
+from optuna_zaps import Profile
 from optuna_zaps import ZAPSSampler
 from optuna_zaps.search.candidates import CandidateSet
 from optuna_zaps.search.pool import Pool
@@ -30,6 +31,9 @@ from optuna_zaps.study.parameters import offers
 from optuna_zaps.study.parameters import parameter_of
 from optuna_zaps.study.parameters import scale_of
 from optuna_zaps.study.parameters import size
+
+
+POOL = Profile.anytime().pool
 
 
 SPACES: dict[str, BaseDistribution] = {
@@ -58,7 +62,7 @@ def accepts(distribution: BaseDistribution, value: float) -> bool:
 
 @pytest.mark.parametrize("distribution", SPACES.values(), ids=SPACES)
 def test_what_is_drawn_is_accepted_by_optuna(distribution: BaseDistribution) -> None:
-    drawn = Pool(axes_of({"x": distribution, "y": FREE})).spread(np.random.default_rng(0))
+    drawn = Pool(axes_of({"x": distribution, "y": FREE}), POOL).spread(np.random.default_rng(0))
     values = [drawn.params(i)["x"] for i in range(len(drawn))]
     whole = isinstance(distribution, IntDistribution)
     assert all(type(value) is (int if whole else float) for value in values)
@@ -170,7 +174,7 @@ def test_neighbours_on_a_fine_enumerated_grid_are_told_apart() -> None:
     values = parameter_of(distribution).all()
     assert len(values) == 1001
     candidates = CandidateSet.grid(
-        {"x": values}, places={"x": scale_of(distribution).coordinates(values)}
+        {"x": values}, coordinates={"x": scale_of(distribution).coordinates(values)}
     )
     for position in (0, 1, 500, 1000):
         rounded = math.nextafter(values[position], 1e6)

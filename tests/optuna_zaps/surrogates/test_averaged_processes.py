@@ -75,7 +75,7 @@ def test_where_most_labels_are_the_best_the_others_stay_below() -> None:
 
 def test_with_proxies_the_choices_are_not_counted() -> None:
     predictions = []
-    for layout in (LAYOUT, replace(LAYOUT, shared_choices=GRID.kinds)):
+    for layout in (LAYOUT, replace(LAYOUT, shared_choices=GRID.shared_choices)):
         model = processes(layout, 0)
         model.fit(X[:30], Y[:30])
         predictions.append(model.predict(X))
