@@ -26,8 +26,8 @@ from harness.cli.stored import SHOWN
 from harness.cli.stored import show
 from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
+from harness.paper.committed import published_studies
 from harness.paper.experiments import COMPARED
-from harness.paper.results import published_studies
 from harness.problems import TabularBenchmark
 from harness.readings import keyed
 from harness.run.runner import make_cells

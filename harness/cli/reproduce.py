@@ -23,7 +23,7 @@ from harness.cli.common import run_missing
 from harness.cli.common import say
 from harness.experiment import Cell
 from harness.experiment import CellResult
-from harness.paper import results as committed
+from harness.paper import committed
 from harness.paper.claims import FAILS
 from harness.paper.claims import HOLDS
 from harness.paper.claims import UNTESTED
@@ -34,12 +34,12 @@ from harness.paper.comparison import rich_tables
 from harness.paper.continuation import Continued
 from harness.paper.continuation import continued
 from harness.paper.continuation import replays
-from harness.paper.evidence import Evidence
-from harness.paper.evidence import gather
 from harness.paper.experiments import BUDGETS
 from harness.paper.experiments import EXPERIMENTS
+from harness.paper.experiments import available_tables
 from harness.paper.experiments import cells
-from harness.paper.experiments import tables_at_hand
+from harness.paper.measured import MeasuredResults
+from harness.paper.measured import gather
 from harness.paper.page import headline
 from harness.paper.page import write_page
 from harness.run.files import check_writable
@@ -120,7 +120,7 @@ def reproduce(
             check_writable(output, [_PAGE])
             _show(committed.read(), output)
         return
-    tables, missing = tables_at_hand()
+    tables, missing = available_tables()
     for reason in missing:
         say(("Left out:", "yellow"), f" {reason}")
     store = Store(output)
@@ -134,7 +134,7 @@ def reproduce(
         place = Engine(engine, scheduler)
         store.check_writable([_PAGE])
         if write is not None:
-            check_writable(write, [committed.READINGS, committed.CELLS])
+            check_writable(write, [committed.METRICS, committed.CELLS])
         kept = None
         if continue_published:
             kept = _continued(everything, store, n_jobs, place, _known(everything, trust))
@@ -144,12 +144,12 @@ def reproduce(
             failures = run_missing(wanted, store, n_jobs, place)
     with plain_warnings():
         results = [_light(result) for result in store.found(everything)]
-    evidence = gather(results, tables, BUDGETS, None if kept is None else kept.evidence)
+    measured = gather(results, tables, BUDGETS, None if kept is None else kept.results)
     with clean_errors():
-        _show(evidence, output)
+        _show(measured, output)
         if write is not None:
-            both = results if kept is None else [*results, *kept.cells]
-            size = committed.write(evidence, both, write)
+            both = results if kept is None else [*results, *kept.studies]
+            size = committed.write(measured, both, write)
             say("Results: ", (str(write), "bold"), f", {size:,} bytes")
     report_failures(failures, len(wanted))
 
@@ -204,14 +204,14 @@ def _light(result: CellResult) -> CellResult:
     return replace(result, user_attrs=({},) * len(result.asked))
 
 
-def _show(evidence: Evidence, output: Path) -> None:
-    comparisons, verdicts = compare(evidence), judge(evidence)
+def _show(measured: MeasuredResults, output: Path) -> None:
+    comparisons, verdicts = compare(measured), judge(measured)
     for table in rich_tables(comparisons):
         console.print(table)
     console.print(_claims_table(verdicts))
     console.print(headline(comparisons, verdicts))
     page = output / _PAGE
-    write_page(evidence, comparisons, verdicts, page, command=command_line())
+    write_page(measured, comparisons, verdicts, page, command=command_line())
     say("Page: ", (str(page), "bold"))
 
 

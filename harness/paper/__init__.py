@@ -1,1 +1,1 @@
-"""The paper's experiments: what it published, what is run here, and which of its claims hold."""
+"""Experiments of the paper: its published numbers, ours, and the claims that hold."""

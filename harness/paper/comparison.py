@@ -1,10 +1,10 @@
-"""Ours against the published number, cell by cell.
+"""Measured and published numbers, cell by cell.
 
 Notations:
     s1, n1: standard deviation and number of seeds of the paper; s2, n2 ours.
-    resolution: 1.96 sqrt(s1^2 / n1 + s2^2 / n2), the largest difference that the seeds of both
-        would show by chance in 95 of 100 cases if the true means were equal.
-        Proxy-only schemes have no seeds: theirs is half a unit of the last printed digit.
+    resolution: 1.96 sqrt(s1^2 / n1 + s2^2 / n2): if the true means were equal, the difference
+        would be smaller in 95 of 100 cases. Proxy-only schemes have no seeds: their resolution
+        is half a unit of the last printed digit.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from harness.paper.evidence import Evidence
-from harness.paper.evidence import NotMeasured
+from harness.paper.measured import MeasuredResults
+from harness.paper.measured import NotMeasured
 from harness.paper.published import DETERMINISTIC_TABLE
 from harness.paper.published import N_SEEDS
-from harness.paper.published import PLACES
+from harness.paper.published import PROBLEM_NAMES
 from harness.paper.published import TITLES
 from harness.paper.published import Published
 from harness.paper.published import published
@@ -35,15 +35,15 @@ _METRICS = {"precision": "P@100 %", "regret": "regret %"}
 
 @dataclass(frozen=True)
 class Comparison:
-    """A cell of a table beside what was measured here.
+    """Cell of a table with the number measured here.
 
     Attributes:
         published: The cell.
-        mean: Our mean, NaN if nothing was measured.
+        mean: Our mean, NaN if the cell was not measured.
         std: Our standard deviation over seeds, NaN for fewer than two.
         n_seeds: Our number of seeds.
         resolution: See the module's notations; NaN if it cannot be known.
-        other_table: Which table ours was measured on, if that is not the paper's.
+        other_table: Description of the table ours was measured on, if it is not the paper's.
     """
 
     published: Published
@@ -60,14 +60,14 @@ class Comparison:
 
     @property
     def inside(self) -> bool | None:
-        """Whether the seeds could not tell the two apart, ``None`` if that cannot be known."""
+        """Whether the difference is within the resolution, ``None`` if that is unknown."""
         if self.other_table or math.isnan(self.difference) or math.isnan(self.resolution):
             return None
         return abs(self.difference) <= self.resolution
 
     @property
     def verdict(self) -> str:
-        """``inside`` in a word."""
+        """Word for ``inside``."""
         if self.inside is None:
             if math.isnan(self.mean):
                 return "not run"
@@ -75,7 +75,7 @@ class Comparison:
         return "inside" if self.inside else "outside"
 
     def texts(self) -> tuple[str, str, str, str, str]:
-        """Published, ours, difference, resolution and verdict, as a table shows them."""
+        """Format published mean, ours, difference, resolution and verdict for a table."""
         cell = self.published
         digits = cell.digits
         theirs = formats.spread(cell.mean, math.nan if cell.std is None else cell.std, digits)
@@ -88,13 +88,13 @@ class Comparison:
         )
 
 
-def compare(evidence: Evidence) -> list[Comparison]:
-    """Every cell of Tables 4 to 9 beside what was measured."""
-    return [_comparison(cell, evidence) for cell in published()]
+def compare(results: MeasuredResults) -> list[Comparison]:
+    """Compare every cell of Tables 4 to 9 with the measured results."""
+    return [_comparison(cell, results) for cell in published()]
 
 
 def tables(comparisons: Sequence[Comparison]) -> Iterator[tuple[str, list[Comparison]]]:
-    """The comparisons of each table of the paper, with its title."""
+    """Group comparisons by table of the paper, with its title."""
     for number, title in TITLES.items():
         yield (
             f"Table {number}: {title}",
@@ -102,19 +102,19 @@ def tables(comparisons: Sequence[Comparison]) -> Iterator[tuple[str, list[Compar
         )
 
 
-def place_text(cell: Published) -> str:
-    """Data set, budget and metric of a cell."""
-    return f"{PLACES[cell.place]}, B = {cell.budget}, {_METRICS[cell.metric]}"
+def cell_text(cell: Published) -> str:
+    """Name the data set, budget and metric of a cell."""
+    return f"{PROBLEM_NAMES[cell.problem]}, B = {cell.budget}, {_METRICS[cell.metric]}"
 
 
 def rich_tables(comparisons: Sequence[Comparison]) -> Iterator[Table]:
-    """Tables for a terminal of 80 characters: one per table of the paper, place and metric."""
+    """Make tables for a terminal of 80 characters: one per table, problem and metric."""
     for title, rows in tables(comparisons):
         groups: dict[str, list[Comparison]] = {}
         for row in rows:
             cell = row.published
             groups.setdefault(
-                f"{title}, {PLACES[cell.place]}, {_METRICS[cell.metric]}", []
+                f"{title}, {PROBLEM_NAMES[cell.problem]}, {_METRICS[cell.metric]}", []
             ).append(row)
         for heading, group in groups.items():
             table = Table(
@@ -133,9 +133,9 @@ def rich_tables(comparisons: Sequence[Comparison]) -> Iterator[Table]:
             yield table
 
 
-def _comparison(cell: Published, evidence: Evidence) -> Comparison:
+def _comparison(cell: Published, results: MeasuredResults) -> Comparison:
     try:
-        sample = evidence.sample(cell.place, cell.budget, cell.row, cell.metric)
+        sample = results.sample(cell.problem, cell.budget, cell.row, cell.metric)
     except NotMeasured:
         return Comparison(cell)
     std = float(sample.std(ddof=1)) if sample.size > 1 else math.nan
@@ -145,13 +145,13 @@ def _comparison(cell: Published, evidence: Evidence) -> Comparison:
         std,
         sample.size,
         _resolution(cell, std, sample.size),
-        evidence.other_tables.get(cell.place, ""),
+        results.other_tables.get(cell.problem, ""),
     )
 
 
 def _resolution(cell: Published, std: float, n_seeds: int) -> float:
     if cell.table == DETERMINISTIC_TABLE:
-        return 0.5 * 10.0**-cell.digits  # Only the rounding of the print.
+        return 0.5 * 10.0**-cell.digits  # Only rounding in print.
     # Where the paper prints no standard deviation, ours stands in for it.
     theirs = std if cell.std is None else cell.std
     return _Z * math.sqrt(theirs**2 / N_SEEDS + std**2 / n_seeds)

@@ -1,17 +1,17 @@
-"""Which committed studies still stand, so that runs add up over machines and sessions.
+"""Committed studies that need not run again, so that runs add up over machines and sessions.
 
-A committed study counts as finished if the present code, on the present table, would have run it
-the same. A hash of the sources cannot tell, for it changes with every comment: instead a few
-studies of each arm, whose evaluated rows are committed, are run again, and the arm stands if each
-evaluates the same rows in the same order. So a library that decides otherwise is noticed too.
+A committed study counts as finished if the present code, on the present table, would evaluate the
+same rows. The fingerprint of the code cannot tell, for libraries and processors decide as well:
+instead a few committed studies of each row are run again, and the row stands if each of them
+evaluates the same configurations in the same order.
 
-Of an arm whose model is arithmetic on real numbers this may fail on another processor, where sums
-are rounded otherwise and one choice between near-equal candidates changes all later ones: the
-networks of BANANAS part at their first round between an Intel Xeon and an AMD EPYC. Who knows that
-nothing else has changed may name such an arm as trusted.
+A row whose model is arithmetic on real numbers may fail this check on another processor, which
+rounds sums otherwise: one choice between nearly equal candidates changes all later ones. The
+networks of BANANAS part at their first round between an Intel Xeon and an AMD EPYC. If nothing
+else has changed, such a row may be named as trusted.
 
 Notations:
-    arm: a label on a table, with its sampler and arguments; a row of a table of the paper.
+    row: a label on a table, with its sampler and arguments; a row of a table of the paper.
     replay: a committed study that is run again.
 """
 
@@ -28,28 +28,28 @@ import pandas as pd
 
 from harness.experiment import Cell
 from harness.experiment import CellResult
-from harness.paper.evidence import Evidence
+from harness.paper.measured import MeasuredResults
 from harness.run.store import Store
 from harness.samplers import is_budget_aware
 
 
 N_REPLAYS = 3
 REPLAYED_EVALUATIONS = 200
-"""Of a sampler that is not told its budget so many evaluations are replayed at most."""
+"""Largest number of evaluations replayed of a sampler that is not told its budget."""
 
-Arm = tuple[str, str, str, str]
+RowKey = tuple[str, str, str, str]
 """Benchmark, data set, source and label."""
 
-_ARM_COLUMNS = ["benchmark", "dataset", "source", "sampler"]
+_ROW_COLUMNS = ["benchmark", "dataset", "source", "sampler"]
 
 
 @dataclass(frozen=True)
 class Replay:
-    """A committed study that is run again.
+    """Committed study that is run again.
 
     Attributes:
-        cell: What is run, by the present code.
-        expected: Rows that the committed study evaluated, in order, as far as the cell's budget.
+        cell: The study, with the present code.
+        expected: Rows that the committed study evaluated, in order, within the cell's budget.
     """
 
     cell: Cell
@@ -63,23 +63,23 @@ class Replay:
 
 @dataclass(frozen=True)
 class Continued:
-    """Committed studies that stand.
+    """Committed results that stand.
 
     Attributes:
-        evidence: Their readings, and the runs that these come from.
-        cells: Those whose evaluated rows are kept.
-        dropped: Why other arms do not stand, a sentence each.
-        trusted: Those that stand although they evaluate other rows, a sentence each.
+        results: Their metrics, and the runs that these come from.
+        studies: Those whose evaluated rows are stored.
+        dropped: Why other rows do not stand, a sentence each.
+        trusted: Rows that stand although they evaluate other configurations, a sentence each.
     """
 
-    evidence: Evidence
-    cells: Sequence[CellResult] = ()
+    results: MeasuredResults
+    studies: Sequence[CellResult] = ()
     dropped: Sequence[str] = ()
     trusted: Sequence[str] = ()
-    _measured: frozenset[tuple[Arm, int, int]] = field(init=False, repr=False)
+    _measured: frozenset[tuple[RowKey, int, int]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        columns = self.evidence.readings[[*_ARM_COLUMNS, "seed", "budget"]]
+        columns = self.results.metrics[[*_ROW_COLUMNS, "seed", "budget"]]
         measured = {
             ((benchmark, dataset, source, label), int(seed), int(budget))
             for benchmark, dataset, source, label, seed, budget in columns.itertuples(
@@ -92,71 +92,74 @@ class Continued:
         return (cell.arm, cell.seed, cell.budget) in self._measured
 
 
-def replays(wanted: Iterable[Cell], committed: Iterable[CellResult]) -> dict[Arm, list[Replay]]:
-    """What to run again before committed studies count as finished.
+def replays(wanted: Iterable[Cell], committed: Iterable[CellResult]) -> dict[RowKey, list[Replay]]:
+    """Choose the committed studies to run again.
 
     Args:
-        wanted: Studies of the present code; they say which sampler, arguments and table each arm
-            has.
+        wanted: Studies of the present code, which give the sampler, arguments and table of each
+            row.
         committed: Studies whose evaluated rows are known.
 
     Returns:
-        A few replays of each arm that has committed studies of the same sampler and arguments on
+        A few replays of each row that has committed studies of the same sampler and arguments on
         the same table, spread over its seeds and budgets.
     """
     present = {cell.arm: cell for cell in wanted}
-    studies: dict[Arm, list[CellResult]] = {}
-    for result in committed:
-        studies.setdefault(result.cell.arm, []).append(result)
+    studies: dict[RowKey, list[CellResult]] = {}
+    for study in committed:
+        studies.setdefault(study.cell.arm, []).append(study)
     return {
-        arm: [_replay(result, present[arm]) for result in _spread(results)]
-        for arm, results in studies.items()
-        if arm in present and all(_same_work(result.cell, present[arm]) for result in results)
+        row: [_replay(study, present[row]) for study in _spread(found)]
+        for row, found in studies.items()
+        if row in present and all(_same_work(study.cell, present[row]) for study in found)
     }
 
 
 def continued(
-    evidence: Evidence,
+    results: MeasuredResults,
     committed: Sequence[CellResult],
-    replayed: dict[Arm, list[Replay]],
+    replayed: dict[RowKey, list[Replay]],
     store: Store,
     trusted: Collection[str] = (),
 ) -> Continued:
-    """Take over the arms whose replays agree, and those that are trusted.
+    """Take over the rows whose replays agree, and the trusted ones.
 
     Args:
-        evidence: Committed readings.
+        results: Committed results.
         committed: Committed studies whose evaluated rows are known.
-        replayed: What :func:`replays` asked for.
+        replayed: The replays that :func:`replays` chose.
         store: Where the replays were run.
-        trusted: Labels of arms whose replays need not agree. Another table, sampler or argument
+        trusted: Labels of rows whose replays need not agree. Another table, sampler or argument
             is refused all the same.
+
+    Returns:
+        The committed results that stand.
     """
-    readings = evidence.readings[evidence.readings["run"] >= 0]
-    stands: set[Arm] = set()
+    metrics = results.metrics[results.metrics["run"] >= 0]
+    stands: set[RowKey] = set()
     dropped, on_trust = [], []
-    for arm in dict.fromkeys(readings[_ARM_COLUMNS].itertuples(index=False, name=None)):
-        row = f"{arm[3]} on {arm[0]} / {arm[1]}"
-        if arm not in replayed:
-            dropped.append(f"{row}: its table, sampler or arguments are not those of today.")
-        elif all(replay.agrees(store) for replay in replayed[arm]):
-            stands.add(arm)
-        elif arm[3] in trusted:
-            stands.add(arm)
-            on_trust.append(f"{row}: run again here, its studies evaluate other rows.")
+    for row in dict.fromkeys(metrics[_ROW_COLUMNS].itertuples(index=False, name=None)):
+        name = f"{row[3]} on {row[0]} / {row[1]}"
+        if row not in replayed:
+            dropped.append(f"{name}: its table, sampler or arguments are not those of today.")
+        elif all(replay.agrees(store) for replay in replayed[row]):
+            stands.add(row)
+        elif row[3] in trusted:
+            stands.add(row)
+            on_trust.append(f"{name}: run again here, its studies evaluate other rows.")
         else:
-            dropped.append(f"{row}: run again, its studies evaluate other rows.")
-    chosen = pd.MultiIndex.from_frame(readings[_ARM_COLUMNS]).isin(stands)
+            dropped.append(f"{name}: run again, its studies evaluate other rows.")
+    chosen = pd.MultiIndex.from_frame(metrics[_ROW_COLUMNS]).isin(stands)
     return Continued(
-        replace(evidence, readings=readings[chosen]),
-        [result for result in committed if result.cell.arm in stands],
+        replace(results, metrics=metrics[chosen]),
+        [study for study in committed if study.cell.arm in stands],
         dropped,
         on_trust,
     )
 
 
 def _same_work(committed: Cell, present: Cell) -> bool:
-    """Whether two studies differ in nothing but seed, budget and code."""
+    """Whether two studies differ in seed, budget and code at most."""
     ours, theirs = committed.sampler, present.sampler
     return (committed.benchmark_fingerprint, ours.target, dict(ours.arguments)) == (
         present.benchmark_fingerprint,
@@ -165,21 +168,21 @@ def _same_work(committed: Cell, present: Cell) -> bool:
     )
 
 
-def _spread(results: Sequence[CellResult]) -> list[CellResult]:
-    """From the smallest budget to the largest, each of another seed where there are several."""
-    budgets = sorted({result.cell.budget for result in results})
+def _spread(studies: Sequence[CellResult]) -> list[CellResult]:
+    """Choose studies from the smallest budget to the largest, of different seeds if possible."""
+    budgets = sorted({study.cell.budget for study in studies})
     chosen: list[CellResult] = []
     for i in range(N_REPLAYS):
         budget = budgets[i * (len(budgets) - 1) // max(N_REPLAYS - 1, 1)]
-        taken = {result.cell.seed for result in chosen}
-        left = [r for r in results if r.cell.budget == budget and r not in chosen]
-        chosen += sorted(left, key=lambda r: (r.cell.seed in taken, r.cell.seed))[:1]
+        taken = {study.cell.seed for study in chosen}
+        left = [study for study in studies if study.cell.budget == budget and study not in chosen]
+        chosen += sorted(left, key=lambda s: (s.cell.seed in taken, s.cell.seed))[:1]
     return chosen
 
 
-def _replay(result: CellResult, present: Cell) -> Replay:
-    budget = result.cell.budget
+def _replay(study: CellResult, present: Cell) -> Replay:
+    budget = study.cell.budget
     if not is_budget_aware(present.sampler):
         budget = min(budget, REPLAYED_EVALUATIONS)
-    cell = replace(present, seed=result.cell.seed, budget=budget)
-    return Replay(cell, result.evaluated[:budget])
+    cell = replace(present, seed=study.cell.seed, budget=budget)
+    return Replay(cell, study.evaluated[:budget])

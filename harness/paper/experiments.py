@@ -1,7 +1,7 @@
-"""What is run for the tables and figures of Section 4, through the same studies as any comparison.
+"""Experiments behind the tables and figures of Section 4, run as studies like any comparison.
 
-An experiment is made of arms, each a sampler with its arguments. The ablations are arguments of
-``zaps-paper``, and an arm that several experiments share is run once.
+An experiment consists of rows, each a sampler with its arguments. The ablations are arguments of
+``zaps-paper``, and a row that several experiments share is run once.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from harness import samplers
 from harness.experiment import Cell
 from harness.experiment import SamplerSpec
 from harness.paper import published as paper
-from harness.paper.published import Place
+from harness.paper.published import ProblemKey
 from harness.problems import TabularBenchmark
 from harness.run.runner import make_cells
 from harness.samplers import paper_initial_proxies
@@ -25,25 +25,25 @@ from harness.samplers import paper_initial_proxies
 
 BUDGETS = (50, 100, 150, 200, 300, 400, 500)
 TABLE_BUDGETS = (100, 200, 300, 500)
-"""Those of Tables 8 and 9."""
+"""Budgets of Tables 8 and 9."""
 
 ANYTIME = "ZAPS anytime"
 
-SOURCES: Mapping[Place, str] = {paper.NASBENCH101: "parquet-own"}
-"""Source of a place whose default lacks most of the paper's proxies."""
+SOURCES: Mapping[ProblemKey, str] = {paper.NASBENCH101: "parquet-own"}
+"""Source of a problem whose default lacks most of the paper's proxies."""
 
 InitialProxies = Callable[[TabularBenchmark], Sequence[str]]
 
 
 @dataclass(frozen=True)
-class Arm:
-    """A row of a table: a sampler under the name that the paper gives it.
+class Row:
+    """Row of a table: a sampler under the name that the paper gives it.
 
     Attributes:
-        label: Name of the row.
+        label: Name in the table.
         sampler: Text as for ``zaps-harness compare --sampler``, without a label.
         initial_proxies: Proxies that seed ZAPS on a benchmark; by default the sampler's own.
-        max_seeds: Most seeds that are run, however many are asked for.
+        max_seeds: Largest number of seeds that are run.
         max_budget: Largest budget that is run.
     """
 
@@ -54,7 +54,7 @@ class Arm:
     max_budget: int | None = None
 
     def spec(self, benchmark: TabularBenchmark) -> SamplerSpec:
-        """The sampler of this arm on a benchmark.
+        """Make the sampler's specification for a benchmark.
 
         Raises:
             ValueError: If there is no such sampler.
@@ -68,54 +68,54 @@ class Arm:
 
 @dataclass(frozen=True)
 class Experiment:
-    """Arms on data sets at budgets.
+    """Rows, problems and budgets that are run together.
 
     Attributes:
-        name: What ``zaps-harness reproduce`` calls it.
-        places: Benchmarks and data sets.
+        name: Name for ``zaps-harness reproduce``.
+        problems: Benchmarks and data sets.
         budgets: Distinct evaluations.
-        arms: What is compared.
+        rows: Samplers that are compared.
     """
 
     name: str
-    places: tuple[Place, ...]
+    problems: tuple[ProblemKey, ...]
     budgets: tuple[int, ...]
-    arms: tuple[Arm, ...]
+    rows: tuple[Row, ...]
 
-    def budgets_of(self, arm: Arm) -> list[int]:
-        """Budgets at which an arm is run."""
-        return [b for b in self.budgets if arm.max_budget is None or b <= arm.max_budget]
+    def budgets_of(self, row: Row) -> list[int]:
+        """Budgets at which a row is run."""
+        return [b for b in self.budgets if row.max_budget is None or b <= row.max_budget]
 
     def cells(self, tables: Sequence[TabularBenchmark], seeds: Sequence[int]) -> list[Cell]:
-        """The studies of this experiment on those of its places that are at hand."""
+        """Studies of this experiment on those of its problems whose tables are given."""
         return [
             cell
             for table in tables
-            if (table.name, table.dataset) in self.places
-            for arm in self.arms
+            if (table.name, table.dataset) in self.problems
+            for row in self.rows
             for cell in make_cells(
-                [table], [arm.spec(table)], seeds[: arm.max_seeds], self.budgets_of(arm)
+                [table], [row.spec(table)], seeds[: row.max_seeds], self.budgets_of(row)
             )
         ]
 
 
 def all_proxies(benchmark: TabularBenchmark) -> list[str]:
-    """Every proxy of a benchmark: the start without ProxyFit."""
+    """Names of all proxies of a benchmark: the initial proxies without ProxyFit."""
     return [str(name) for name in benchmark.proxies.columns]
 
 
 def transferred_proxies(benchmark: TabularBenchmark) -> list[str]:
-    """What ProxyFit selects on NAS-Bench-201 / CIFAR-10, as far as the benchmark has it."""
+    """Proxies that ProxyFit selects on NAS-Bench-201 / CIFAR-10 and the benchmark has."""
     selected = paper_initial_proxies(problems.load(*paper.CIFAR10))
     return [name for name in selected if name in benchmark.proxies]
 
 
-_ZAPS = Arm(paper.ZAPS, "zaps-paper")
-_ANYTIME = Arm(ANYTIME, "zaps")
-_RS = Arm("RS", "random-distinct")
-_REA = Arm("REA", "rea")
-_TPE = Arm("TPE", "tpe-discrete")
-_TRANSFERRED = Arm(paper.TRANSFERRED, "zaps-paper", transferred_proxies)
+_ZAPS = Row(paper.ZAPS, "zaps-paper")
+_ANYTIME = Row(ANYTIME, "zaps")
+_RS = Row("RS", "random-distinct")
+_REA = Row("REA", "rea")
+_TPE = Row("TPE", "tpe-discrete")
+_TRANSFERRED = Row(paper.TRANSFERRED, "zaps-paper", transferred_proxies)
 
 EXPERIMENTS = (
     Experiment(
@@ -125,14 +125,14 @@ EXPERIMENTS = (
         (
             _ZAPS,
             _RS,
-            Arm("LS", "local-search"),
+            Row("LS", "local-search"),
             _REA,
-            # Training its networks is dearer than all the rest together.
-            Arm("BANANAS", "bananas", max_seeds=50),
+            # Training its networks takes longer than everything else together.
+            Row("BANANAS", "bananas", max_seeds=50),
             _TPE,
         ),
     ),
-    # Not in the paper, but what a reader would ask for.
+    # Not in the paper: comparisons that a reader will ask for.
     Experiment(
         "beyond",
         (paper.CIFAR10, paper.CIFAR100),
@@ -140,11 +140,11 @@ EXPERIMENTS = (
         (
             _ZAPS,
             _ANYTIME,
-            Arm("Optuna TPE", "tpe"),
-            # It repeats itself ever more: 500 distinct proposals would take it thousands.
-            Arm("Optuna TPE, univariate", "tpe-univariate", max_seeds=50, max_budget=200),
-            Arm("Suite-Zero BANANAS", "suite-zero-bananas", max_seeds=50),
-            Arm("ProxyBO", "proxybo", max_seeds=50),
+            Row("Optuna TPE", "tpe"),
+            # It repeats itself ever more: 500 distinct proposals would take thousands of trials.
+            Row("Optuna TPE, univariate", "tpe-univariate", max_seeds=50, max_budget=200),
+            Row("Suite-Zero BANANAS", "suite-zero-bananas", max_seeds=50),
+            Row("ProxyBO", "proxybo", max_seeds=50),
         ),
     ),
     Experiment(
@@ -153,8 +153,8 @@ EXPERIMENTS = (
         BUDGETS,
         (
             _ZAPS,
-            Arm(paper.ALL_PROXIES, "zaps-paper", all_proxies),
-            Arm(paper.RANDOM_START, "zaps-paper(profile='paper+random-start')"),
+            Row(paper.ALL_PROXIES, "zaps-paper", all_proxies),
+            Row(paper.RANDOM_START, "zaps-paper(profile='paper+random-start')"),
         ),
     ),
     Experiment(
@@ -163,8 +163,8 @@ EXPERIMENTS = (
         BUDGETS,
         (
             _ZAPS,
-            Arm(paper.PROXIES_ONLY, "zaps-paper(profile='paper+proxies-only')"),
-            Arm(paper.TOPOLOGY_ONLY, "zaps-paper(profile='paper+parameters-only')"),
+            Row(paper.PROXIES_ONLY, "zaps-paper(profile='paper+proxies-only')"),
+            Row(paper.TOPOLOGY_ONLY, "zaps-paper(profile='paper+parameters-only')"),
         ),
     ),
     Experiment("nb101", (paper.NASBENCH101,), TABLE_BUDGETS, (_ZAPS, _RS, _REA, _TPE, _ANYTIME)),
@@ -178,26 +178,32 @@ EXPERIMENTS = (
 """The experiments that run studies; the proxy-only schemes need none."""
 
 
-def rows_of(name: str) -> tuple[str, ...]:
-    """Labels of an experiment's arms."""
+def labels_of(name: str) -> tuple[str, ...]:
+    """Labels of an experiment's rows."""
     return tuple(
-        arm.label
+        row.label
         for experiment in EXPERIMENTS
         if experiment.name == name
-        for arm in experiment.arms
+        for row in experiment.rows
     )
 
 
-COMPARED = tuple(dict.fromkeys((*rows_of("main"), *rows_of("beyond"))))
-"""Rows that a new sampler is compared with: not the ablations."""
+COMPARED = tuple(dict.fromkeys((*labels_of("main"), *labels_of("beyond"))))
+"""Labels that a new sampler is compared with: all but those of the ablations."""
 
 
 def cells(
     experiments: Sequence[Experiment], tables: Sequence[TabularBenchmark], n_seeds: int
 ) -> list[Cell]:
-    """The studies of experiments in order of seeds, so that a part of them says much.
+    """Make the studies of experiments in order of seeds, so partial results are informative.
 
-    A study that several experiments share is there once under each of its labels.
+    Args:
+        experiments: The experiments.
+        tables: Available benchmarks.
+        n_seeds: Number of seeds.
+
+    Returns:
+        Cells; a study that several experiments share is there once under each of its labels.
     """
     seeds = range(n_seeds)
     wanted = [cell for experiment in experiments for cell in experiment.cells(tables, seeds)]
@@ -205,12 +211,12 @@ def cells(
     return sorted(distinct.values(), key=lambda cell: cell.seed)
 
 
-def tables_at_hand() -> tuple[list[TabularBenchmark], list[str]]:
-    """The benchmarks of all experiments, and why others are not there."""
+def available_tables() -> tuple[list[TabularBenchmark], list[str]]:
+    """Load the benchmarks of all experiments that are here, and say why others are missing."""
     tables, missing = [], []
-    for place in dict.fromkeys(p for experiment in EXPERIMENTS for p in experiment.places):
+    for problem in dict.fromkeys(p for experiment in EXPERIMENTS for p in experiment.problems):
         try:
-            tables.append(problems.load(*place, SOURCES.get(place)))
+            tables.append(problems.load(*problem, SOURCES.get(problem)))
         except ValueError as error:
             missing.append(str(error))
     return tables, list(dict.fromkeys(missing))

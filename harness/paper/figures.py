@@ -1,7 +1,7 @@
-"""The figures of Section 4: ours as lines with bands, theirs as open markers.
+"""Figures of Section 4: our numbers as lines with bands, the paper's as open markers.
 
-Regret is drawn as the geometric mean over seeds, floored at 1e-5, as in the paper; its tables have
-arithmetic means, which are therefore not drawn over it.
+Regret is drawn as the geometric mean over seeds, floored at 1e-5, as in the paper. The tables of
+the paper have arithmetic means, which are therefore not drawn beside it.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import plotly.graph_objects as go
 
 from harness.metrics import REGRET_FLOOR
 from harness.metrics import geometric_mean
-from harness.paper.evidence import Evidence
-from harness.paper.published import Place
+from harness.paper.measured import MeasuredResults
+from harness.paper.published import ProblemKey
 from harness.paper.published import published
 from harness.report.figures import add_band
 from harness.report.figures import base_figure
@@ -33,23 +33,23 @@ _TITLES = {
 }
 _HOVER = {"precision": "%{y:.1f} %", "regret": "%{y:.3~g} %", "spearman": "%{y:.3f}"}
 
-Line = tuple[str, Place, str]
-"""Name of a line, and the place and the row that it shows."""
+Line = tuple[str, ProblemKey, str]
+"""Name of a line, and the problem and the row that it shows."""
 
 
-def rows_of(place: Place, rows: Sequence[str]) -> list[Line]:
-    """Lines of several rows at one place."""
-    return [(row, place, row) for row in rows]
+def lines_of(problem: ProblemKey, rows: Sequence[str]) -> list[Line]:
+    """Make the lines of several rows on one problem."""
+    return [(row, problem, row) for row in rows]
 
 
 def budget_figure(
-    evidence: Evidence, lines: Sequence[Line], metric: str, *, logarithmic: bool = True
+    results: MeasuredResults, lines: Sequence[Line], metric: str, *, logarithmic: bool = True
 ) -> go.Figure:
-    """A metric against the budget.
+    """Draw a metric against the budget.
 
     Args:
-        evidence: What was measured; a line that was not is left out.
-        lines: What to draw.
+        results: The measured results; lines without any are left out.
+        lines: Lines to draw.
         metric: ``"precision"``, ``"regret"`` or ``"spearman"``.
         logarithmic: Whether regret is drawn on a logarithmic axis, as a geometric mean.
 
@@ -59,8 +59,8 @@ def budget_figure(
     figure = base_figure(_TITLES[metric], x_title="budget B (distinct evaluations)")
     styles = sampler_styles(name for name, _, _ in lines)
     geometric = metric == "regret" and logarithmic
-    for name, place, row in lines:
-        curves = _curves(evidence, place, row, metric)
+    for name, problem, row in lines:
+        curves = _curves(results, problem, row, metric)
         if curves is None:
             continue
         budgets, values = curves
@@ -71,7 +71,7 @@ def budget_figure(
         add_band(figure, style, budgets, values, center=center, hover=_HOVER[metric])
         figure.data[-1].update(mode="lines+markers", marker={"symbol": style.symbol, "size": 6})
         if metric == "precision":
-            _add_published(figure, style, place, row)
+            _add_published(figure, style, problem, row)
     if geometric:
         log_regret_axis(figure)
     elif metric != "spearman":
@@ -79,20 +79,20 @@ def budget_figure(
     return figure
 
 
-def proxies_figure(evidence: Evidence, place: Place) -> go.Figure:
-    """Absolute rank correlations, the objective first and then the proxies by relevance."""
-    matrix = evidence.correlations(place).abs()
+def proxies_figure(results: MeasuredResults, problem: ProblemKey) -> go.Figure:
+    """Draw absolute rank correlations: the objective, then the proxies by relevance."""
+    matrix = results.correlations(problem).abs()
     order = matrix[OBJECTIVE].drop(OBJECTIVE).sort_values(ascending=False, kind="stable").index
     names = [OBJECTIVE, *order]
     return correlations_figure(matrix.loc[names, names])
 
 
 def _curves(
-    evidence: Evidence, place: Place, row: str, metric: str
+    results: MeasuredResults, problem: ProblemKey, row: str, metric: str
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]] | None:
-    """Budgets, and one row per seed that has a value at each of them."""
-    readings = evidence.at(place)
-    mine = readings[readings["sampler"] == row]
+    """Budgets, and one row per seed that was measured at all of them."""
+    metrics = results.at(problem)
+    mine = metrics[metrics["sampler"] == row]
     table = mine.pivot_table(index="seed", columns="budget", values=metric, aggfunc="first")
     table = table.dropna()
     if table.empty:
@@ -100,12 +100,12 @@ def _curves(
     return table.columns.to_numpy(np.intp), table.to_numpy(np.float64)
 
 
-def _add_published(figure: go.Figure, style: SamplerStyle, place: Place, row: str) -> None:
-    """The paper's means of a row, each once, with its standard deviation where it is printed."""
+def _add_published(figure: go.Figure, style: SamplerStyle, problem: ProblemKey, row: str) -> None:
+    """Add the paper's means of a row, with their standard deviations where printed."""
     cells = {
         cell.budget: cell
         for cell in published()
-        if (cell.place, cell.row, cell.metric) == (place, row, "precision")
+        if (cell.problem, cell.row, cell.metric) == (problem, row, "precision")
     }
     if not cells:
         return

@@ -1,4 +1,4 @@
-"""``paper.html``: every figure, table and claim of Section 4 on one self-contained page."""
+"""Page ``paper.html`` with the figures, tables and claims of Section 4, in one file."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from harness.paper.claims import HOLDS
 from harness.paper.claims import UNTESTED
 from harness.paper.claims import Verdict
 from harness.paper.comparison import Comparison
-from harness.paper.comparison import place_text
+from harness.paper.comparison import cell_text
 from harness.paper.comparison import tables
-from harness.paper.evidence import Evidence
-from harness.paper.evidence import NotMeasured
 from harness.paper.figures import Line
 from harness.paper.figures import budget_figure
+from harness.paper.figures import lines_of
 from harness.paper.figures import proxies_figure
-from harness.paper.figures import rows_of
-from harness.paper.published import PLACES
-from harness.paper.published import Place
+from harness.paper.measured import MeasuredResults
+from harness.paper.measured import NotMeasured
+from harness.paper.published import BOTH_CIFAR
+from harness.paper.published import PROBLEM_NAMES
+from harness.paper.published import ProblemKey
 from harness.report import embed
 from harness.report.palette import SCALES
 from harness.run.files import write_whole
@@ -35,19 +36,19 @@ from harness.run.files import write_whole
 
 @dataclass(frozen=True)
 class Panel:
-    """A figure with its text.
+    """Figure with its text.
 
     Attributes:
         name: Identifier.
         title: Heading.
-        sentence: How to read it.
-        build: Function of the evidence.
+        sentence: Explanation of what it shows.
+        build: Function of the measured results that draws it.
     """
 
     name: str
     title: str
     sentence: str
-    build: Callable[[Evidence], go.Figure]
+    build: Callable[[MeasuredResults], go.Figure]
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,8 @@ class Section:
 
     Attributes:
         title: Heading.
-        sentence: What it is about.
-        panels: Its figures.
+        sentence: Subject.
+        panels: The figures.
     """
 
     title: str
@@ -65,23 +66,26 @@ class Section:
     panels: tuple[Panel, ...]
 
 
-_BOTH = (paper.CIFAR10, paper.CIFAR100)
 _BANDS = "Mean over seeds; the band holds the middle half of them."
 _OPEN = "Open circles: the paper's mean."
 _GEOMETRIC = "Geometric mean over seeds, floored at 0.00001 %; the band holds the middle half."
 
 
-def _alone(metric: str) -> Callable[[Evidence], go.Figure]:
-    lines: list[Line] = [(f"ZAPS on {PLACES[place]}", place, paper.ZAPS) for place in _BOTH]
+def _alone(metric: str) -> Callable[[MeasuredResults], go.Figure]:
+    lines: list[Line] = [
+        (f"ZAPS on {PROBLEM_NAMES[problem]}", problem, paper.ZAPS) for problem in BOTH_CIFAR
+    ]
     return partial(budget_figure, lines=lines, metric=metric)
 
 
-def _compared(title: str, place: Place, rows: Sequence[str], metric: str = "precision") -> Panel:
+def _compared(
+    title: str, problem: ProblemKey, rows: Sequence[str], metric: str = "precision"
+) -> Panel:
     return Panel(
-        "-".join((title, metric, *place)).lower().replace(" ", "-"),
-        f"{title}: {PLACES[place]}",
+        "-".join((title, metric, *problem)).lower().replace(" ", "-"),
+        f"{title}: {PROBLEM_NAMES[problem]}",
         _GEOMETRIC if metric == "regret" else f"{_BANDS} {_OPEN}",
-        partial(budget_figure, lines=rows_of(place, rows), metric=metric),
+        partial(budget_figure, lines=lines_of(problem, rows), metric=metric),
     )
 
 
@@ -95,7 +99,7 @@ SECTIONS = (
                 "Rank correlation of the proxies, CIFAR-10",
                 "Absolute Spearman correlation of each proxy with the accuracy (first row) and "
                 "with each other; the most relevant first, the order in which ProxyFit looks.",
-                partial(proxies_figure, place=paper.CIFAR10),
+                partial(proxies_figure, problem=paper.CIFAR10),
             ),
         ),
     ),
@@ -104,16 +108,18 @@ SECTIONS = (
         "ZAPS with the paper's schedule against the paper's baselines; every budget of ZAPS is a "
         "study of its own, any other sampler is one study that is read off.",
         tuple(
-            _compared(title, place, experiments.rows_of("main"), metric)
+            _compared(title, problem, experiments.labels_of("main"), metric)
             for title, metric in (("P@100", "precision"), ("Regret", "regret"))
-            for place in _BOTH
+            for problem in BOTH_CIFAR
         ),
     ),
     Section(
         "Beyond the paper",
         "What the paper lacks: the anytime profile of ZAPS, Optuna's own TPE, and two methods "
         "that listen to proxies.",
-        tuple(_compared("Others", place, experiments.rows_of("beyond")) for place in _BOTH),
+        tuple(
+            _compared("Others", problem, experiments.labels_of("beyond")) for problem in BOTH_CIFAR
+        ),
     ),
     Section(
         "Convergence and ranking quality",
@@ -132,26 +138,32 @@ SECTIONS = (
     Section(
         "Component ablation",
         "The start with all proxies instead of ProxyFit's, and a uniform start.",
-        tuple(_compared("Start", place, experiments.rows_of("ablation")) for place in _BOTH),
+        tuple(
+            _compared("Start", problem, experiments.labels_of("ablation"))
+            for problem in BOTH_CIFAR
+        ),
     ),
     Section(
         "Fusion ablation",
         "The surrogate without topology, and without proxies.",
         (
-            *(_compared("Features", place, experiments.rows_of("fusion")) for place in _BOTH),
+            *(
+                _compared("Features", problem, experiments.labels_of("fusion"))
+                for problem in BOTH_CIFAR
+            ),
             *(
                 Panel(
-                    f"fusion-regret-{place[1]}",
-                    f"Regret by features: {PLACES[place]}",
+                    f"fusion-regret-{problem[1]}",
+                    f"Regret by features: {PROBLEM_NAMES[problem]}",
                     f"On a linear scale. {_BANDS}",
                     partial(
                         budget_figure,
-                        lines=rows_of(place, experiments.rows_of("fusion")),
+                        lines=lines_of(problem, experiments.labels_of("fusion")),
                         metric="regret",
                         logarithmic=False,
                     ),
                 )
-                for place in _BOTH
+                for problem in BOTH_CIFAR
             ),
         ),
     ),
@@ -159,7 +171,7 @@ SECTIONS = (
         "NAS-Bench-101",
         "The second search space, of graphs that differ in size.",
         tuple(
-            _compared(title, paper.NASBENCH101, experiments.rows_of("nb101"), metric)
+            _compared(title, paper.NASBENCH101, experiments.labels_of("nb101"), metric)
             for title, metric in (("P@100", "precision"), ("Regret", "regret"))
         ),
     ),
@@ -167,15 +179,15 @@ SECTIONS = (
         "Transfer",
         "The proxies that ProxyFit selects on CIFAR-10, against those it selects on the target.",
         tuple(
-            _compared("Transfer", place, experiments.rows_of("transfer"))
-            for place in (paper.CIFAR100, paper.IMAGENET16, paper.NASBENCH101)
+            _compared("Transfer", problem, experiments.labels_of("transfer"))
+            for problem in (paper.CIFAR100, paper.IMAGENET16, paper.NASBENCH101)
         ),
     ),
 )
 
 
 def write_page(
-    evidence: Evidence,
+    results: MeasuredResults,
     comparisons: Sequence[Comparison],
     verdicts: Sequence[Verdict],
     path: Path,
@@ -185,9 +197,9 @@ def write_page(
     """Write the page.
 
     Args:
-        evidence: What was measured.
-        comparisons: The cells of the paper's tables beside ours.
-        verdicts: The claims with what became of them.
+        results: The measured results.
+        comparisons: Cells of the paper's tables with our numbers.
+        verdicts: The claims, checked.
         path: File to write.
         command: Command line that made the page.
     """
@@ -195,7 +207,7 @@ def write_page(
         panel.name: embed.plain(figure)
         for section in SECTIONS
         for panel in section.panels
-        if (figure := _figure(panel, evidence)) is not None
+        if (figure := _figure(panel, results)) is not None
     }
     html = embed.render(
         "paper.html.jinja",
@@ -207,37 +219,37 @@ def write_page(
             for section in SECTIONS
         ],
         tables=list(tables(comparisons)),
-        place_text=place_text,
+        cell_text=cell_text,
         verdicts=verdicts,
         counts=Counter(verdict.status for verdict in verdicts),
         marks={HOLDS: "good", FAILS: "bad", UNTESTED: "open"},
-        facts={title: facts for title, facts in evidence.facts.items() if facts},
+        facts={title: facts for title, facts in results.facts.items() if facts},
         command=command,
     )
     write_whole(path, html)
 
 
 def headline(comparisons: Sequence[Comparison], verdicts: Sequence[Verdict]) -> str:
-    """What became of the paper, in a few words, and what could not be told."""
-    told = [comparison.inside for comparison in comparisons if comparison.inside is not None]
+    """Summarize how many claims hold and how many cells agree."""
+    known = [comparison.inside for comparison in comparisons if comparison.inside is not None]
     counts = Counter(verdict.status for verdict in verdicts)
     n_tested = counts[HOLDS] + counts[FAILS]
     others = dict.fromkeys(c.other_table for c in comparisons if c.other_table)
     return " ".join(
         [
-            f"{counts[HOLDS]} of {n_tested} claims that can be tested hold; {sum(told)} of "
-            f"{len(told)} table cells lie inside what the seeds can tell."
-            if n_tested or told
+            f"{counts[HOLDS]} of {n_tested} claims that can be tested hold; {sum(known)} of "
+            f"{len(known)} table cells lie inside what the seeds can tell."
+            if n_tested or known
             else "Nothing of the paper can be tested with what is here.",
             *(f"Its numbers stand beside ours only to be looked at: {text}." for text in others),
         ]
     )
 
 
-def _figure(panel: Panel, evidence: Evidence) -> go.Figure | None:
-    """The panel's figure, ``None`` if nothing of it was measured."""
+def _figure(panel: Panel, results: MeasuredResults) -> go.Figure | None:
+    """Draw a panel's figure; ``None`` if nothing of it was measured."""
     try:
-        figure = panel.build(evidence)
+        figure = panel.build(results)
     except NotMeasured:
         return None
     return figure if figure.data else None

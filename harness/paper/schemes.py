@@ -1,4 +1,4 @@
-"""The proxy-only schemes of Section 4.5: each evaluates the top of its ranking (Table 5)."""
+"""Proxy-only schemes of Section 4.5: each evaluates the top of its ranking (Table 5)."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from harness.metrics import regret_curve
 from harness.problems import TabularBenchmark
 
 
-def scheme_readings(table: TabularBenchmark, budgets: Sequence[int]) -> pd.DataFrame:
-    """What each scheme finds on a table that has its proxies.
+def scheme_metrics(table: TabularBenchmark, budgets: Sequence[int]) -> pd.DataFrame:
+    """Measure each scheme on a table that has its proxies.
 
     Args:
         table: The benchmark.
         budgets: Distinct evaluations.
 
     Returns:
-        A row per scheme and budget, with columns of :func:`harness.metrics.summarize`; a scheme
-        has no seed but 0. No row of a scheme where a proxy that it needs is missing.
+        A row per scheme and budget, with columns of :func:`harness.metrics.summarize` and seed
+        0. A scheme that lacks a proxy has no rows.
     """
     top, longest = table.top(N_TOP), max(budgets)
     rows = []

@@ -35,19 +35,20 @@ class BANANASSampler(RoundSampler):
 
     Args:
         search_space: See :class:`~harness.samplers.base.CategoricalSampler`.
-        encoding: What the networks see: ``"one-hot"``; ``"edge-paths"`` for cells with operations
-            on edges (parameters ``edge_0_1``, ...), cut off after 30 paths on NAS-Bench-201; or
+        encoding: Features of the networks: ``"one-hot"``; ``"edge-paths"`` for cells with
+            operations on edges (parameters ``edge_0_1``, ...), 30 paths on NAS-Bench-201; or
             ``"vertex-paths"`` for cells with operations on vertices, 40 paths on NAS-Bench-101.
         n_startup_trials: Random configurations before the first round.
         batch_size: Evaluations of a round.
-        n_candidates: Distinct new mutants among which a round chooses.
-        n_parents: The best configuration is mutated ``n_candidates`` times; where that gives too
-            few new ones, so is the second best, and so on up to this number.
-        mutation_probability: Of each parameter: 1 / 4 in the source for NAS-Bench-201.
+        n_candidates: Number of distinct new mutants that a round chooses from.
+        n_parents: Largest number of parents. The best configuration is mutated ``n_candidates``
+            times; if that gives too few new ones, so is the second best, and so on.
+        mutation_probability: Probability that a parameter is mutated: 1 / 4 in the source for
+            NAS-Bench-201.
         loss_scale: Median absolute deviation of the losses that the networks are trained on. The
             source trains on raw losses in percent, whose deviation on NAS-Bench-201 is 2 to 5. A
-            study may be in any unit, so its values are scaled to this; much smaller, and the
-            learning rate is too large for the differences among the best.
+            study may be in any unit, so its values are scaled to this. With a much smaller scale
+            the learning rate is too large for the differences among the best.
         n_nearest: See :class:`~harness.samplers.rea.REASampler`.
         candidates: See :class:`~harness.samplers.base.CategoricalSampler`.
         seed: See there.
@@ -130,9 +131,10 @@ class BANANASSampler(RoundSampler):
 
 
 def _losses(labels: npt.NDArray[np.float64], scale: float) -> npt.NDArray[np.float32]:
-    """Labels as losses about their median, with a median absolute deviation of ``scale``.
+    """Turn labels into losses about their median, with a median absolute deviation of ``scale``.
 
-    Deviation: the source takes them raw. Not the standard deviation, which a few failures make.
+    Deviation: the source trains on raw losses. The standard deviation would depend mostly on a few
+    failures.
     """
     losses = np.median(labels) - labels
     spread = float(np.median(np.abs(losses))) or float(np.abs(losses).max()) or 1.0

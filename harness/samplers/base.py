@@ -1,4 +1,4 @@
-"""What every baseline shares: it turns a study into a history, and a configuration into values."""
+"""Base of the baselines: turns a study into a history, and a configuration into values."""
 
 from __future__ import annotations
 
@@ -32,20 +32,24 @@ from optuna_zaps.study.cache import PerStudy
 
 
 class CategoricalSampler(BaseSampler, ABC):
-    """A sampler of categorical parameters that decides from the study's trials alone.
+    """Sampler of categorical parameters that decides from the study's trials alone.
 
-    A subclass says what to evaluate next, as a function of the history, the trial's number and
-    the seed: a new object in another process goes on as this one would. Parameters that are not
+    A subclass proposes a configuration as a function of the history, the trial's number and the
+    seed, so a new object in another process continues like this one. Parameters that are not
     categorical, and studies of several objectives, are sampled at random. Trials that failed or
     were pruned count as tried and as worse than all others; in a trial that has some parameters
     fixed, the others are those of the proposal.
 
     Args:
         search_space: Categorical distribution, or sequence of choices, of each parameter. By
-            default it is read from the study's own trials, of which the first is then random.
-        candidates: The configurations that exist, one a row, where not every combination does.
-            None other is proposed.
-        seed: Seed of everything random; by default another each time.
+            default it is inferred from the study's trials, the first of which is then random.
+        candidates: The configurations that exist, one per row, if not every combination does.
+            No others are proposed.
+        seed: Seed of all random decisions; by default a new one for each object.
+
+    Raises:
+        ValueError: If the seed is negative, or the space is not valid (see
+            :func:`~harness.samplers.space.make_space`).
     """
 
     def __init__(
@@ -64,16 +68,19 @@ class CategoricalSampler(BaseSampler, ABC):
         self._random_sampler = RandomSampler(seed)
         self._reader = HistoryReader()
         self._lock = Lock()
-        self._served: PerStudy[dict[int, dict[str, Any]]] = PerStudy(dict)
+        self._proposals: PerStudy[dict[int, dict[str, Any]]] = PerStudy(dict)
 
     @abstractmethod
     def propose(self, space: Space, history: History, number: int) -> Configuration:
-        """Decide what a trial evaluates.
+        """Choose the configuration of a trial.
 
         Args:
             space: The space.
-            history: What is known.
-            number: The trial's number, which with :meth:`rng` tells workers apart.
+            history: The study's history.
+            number: The trial's number, which gives each worker another :meth:`rng`.
+
+        Returns:
+            The configuration.
         """
 
     def rng(self, phase: str, number: int) -> np.random.Generator:
@@ -81,7 +88,7 @@ class CategoricalSampler(BaseSampler, ABC):
         return stream(self._seed, phase, number)
 
     def reseed_rng(self) -> None:
-        """Reseed what is sampled at random; the rest draws from its seed and the history."""
+        """Reseed the random sampler; proposals depend on the seed and the history alone."""
         self._random_sampler.reseed_rng()
 
     def infer_relative_search_space(
@@ -89,8 +96,8 @@ class CategoricalSampler(BaseSampler, ABC):
     ) -> dict[str, BaseDistribution]:
         """See :meth:`optuna.samplers.BaseSampler.infer_relative_search_space`.
 
-        A given space is served parameter by parameter instead, so that a study may list choices
-        in another order.
+        If the space was given, return {} and choose in :meth:`sample_independent`, so that a
+        study may list choices in another order.
         """
         if self._space_is_given or study._is_multi_objective():
             return {}
@@ -134,13 +141,13 @@ class CategoricalSampler(BaseSampler, ABC):
                 study, trial, param_name, param_distribution
             )
         with self._lock:
-            served = self._served[study]
-            if trial._trial_id not in served:
+            proposals = self._proposals[study]
+            if trial._trial_id not in proposals:
                 history = self._reader.read(study, space, trial)
                 proposal = self.propose(space, history, trial.number)
-                served[trial._trial_id] = space.params(proposal)
-            value = served[trial._trial_id][param_name]
-        # As the study's distribution spells it; Optuna's error says what is on offer.
+                proposals[trial._trial_id] = space.params(proposal)
+            value = proposals[trial._trial_id][param_name]
+        # The study's own spelling of the choice; if it has none, Optuna's error lists its choices.
         return param_distribution.choices[int(param_distribution.to_internal_repr(value))]
 
     def after_trial(
@@ -152,7 +159,7 @@ class CategoricalSampler(BaseSampler, ABC):
     ) -> None:
         """See :meth:`optuna.samplers.BaseSampler.after_trial`."""
         with self._lock:
-            self._served[study].pop(trial._trial_id, None)
+            self._proposals[study].pop(trial._trial_id, None)
 
     def _inferred_space(self, distributions: dict[str, BaseDistribution]) -> Space:
         space = make_space(distributions, None)

@@ -1,4 +1,4 @@
-"""What a study's trials tell a baseline."""
+"""History of a study's trials, for a baseline."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from optuna_zaps.study.cache import PerStudy
 
 Observation = tuple[Configuration, float]
 LOST = -math.inf
-"""Value of a trial that failed or was pruned: tried, and worse than all that finished."""
+"""Value of a trial that failed or was pruned: worse than every completed one."""
 
 
 @dataclass
 class History:
-    """The finished trials of a study, and what is being evaluated.
+    """Finished trials of a study, and the configurations being evaluated.
 
     Attributes:
         observations: Configuration and value of each finished trial, in order of trial number,
@@ -52,17 +52,17 @@ class History:
 
     @property
     def seen(self) -> Collection[Configuration]:
-        """Everything that was tried or is being tried."""
+        """Configurations that were tried or are being tried."""
         return self.pending.union(self.values) if self.pending else self.values.keys()
 
 
 def finite(values: Mapping[Configuration, float]) -> dict[Configuration, float]:
-    """Those of the values that a model can learn from."""
+    """Select the values that a model can learn from."""
     return {cell: value for cell, value in values.items() if math.isfinite(value)}
 
 
-class _Reading:
-    """What was read of a study in a space, so that no finished trial is read twice."""
+class _Finished:
+    """Cache of a study's finished trials in a space, so that none is read twice."""
 
     def __init__(self, space: Space | None = None) -> None:
         self.space = space
@@ -71,35 +71,37 @@ class _Reading:
 
 
 class HistoryReader:
-    """Reads histories, remembering the finished trials; everything else is in the storage."""
+    """Reader of histories that caches finished trials; the storage has everything else."""
 
     def __init__(self) -> None:
-        self._readings: PerStudy[_Reading] = PerStudy(_Reading)
+        self._finished: PerStudy[_Finished] = PerStudy(_Finished)
 
-    def read(self, study: Study, space: Space, but: FrozenTrial) -> History:
-        """History of a study, as seen by one of its trials.
+    def read(self, study: Study, space: Space, excluding: FrozenTrial) -> History:
+        """Read the history of a study, excluding the trial that asks.
 
         Args:
             study: The study, of one objective.
-            space: What its configurations are looked up in; trials outside it are left out.
-            but: The trial that asks.
+            space: Space of its configurations; trials outside it are left out.
+            excluding: The trial that asks.
 
         Returns:
-            The history, to be read and not changed, until the next call.
+            The history, valid until the next call and not to be changed.
         """
         trials = study._storage.get_all_trials(study._study_id, deepcopy=False)
-        reading = self._readings[study]
-        if space is not reading.space or not reading.prefix.is_of(trials):
-            reading = self._readings[study] = _Reading(space)
+        finished = self._finished[study]
+        if space is not finished.space or not finished.prefix.is_of(trials):
+            finished = self._finished[study] = _Finished(space)
         sign = 1.0 if study.direction == StudyDirection.MAXIMIZE else -1.0
-        finished, behind = reading.prefix.advance(trials)
-        for trial in finished:
-            _observe(reading.history, trial, space, sign)
-        rest = [trial for trial in behind if trial.number != but.number]
-        first = reading.history
+        added, behind = finished.prefix.advance(trials)
+        for trial in added:
+            _observe(finished.history, trial, space, sign)
+        rest = [trial for trial in behind if trial.number != excluding.number]
+        shared = finished.history
         if not rest:
-            return first
-        history = History(list(first.observations), dict(first.values), first.n_repeats_in_a_row)
+            return shared
+        history = History(
+            list(shared.observations), dict(shared.values), shared.n_repeats_in_a_row
+        )
         pending = set()
         for trial in rest:
             if trial.state.is_finished():

@@ -26,17 +26,18 @@ IMPROVEMENTS = ("best", "first")
 
 @dataclass
 class Climb:
-    """Where local search stands: a function of what was observed, in order.
+    """State of local search: a function of the observations, in order.
 
     Args:
         space: The space.
-        first_improvement: Whether a move goes to the first better neighbour; else to the best of
+        first_improvement: Whether to move to the first better neighbour; otherwise to the best of
             all, once all are known.
-        n_starts: Random configurations from the best of which the first climb starts.
-        n_restarts: The same for every later climb.
+        n_starts: Number of random configurations before the first climb, which starts from their
+            best.
+        n_restarts: Number of random configurations before every later climb.
 
     Attributes:
-        current: Where the climb is, or ``None`` while its start is being drawn.
+        current: Configuration of the climb, or ``None`` while its start is being drawn.
         unknown: Neighbours of ``current`` without a value, in order of parameter and choice.
     """
 
@@ -51,7 +52,7 @@ class Climb:
     _n_climbs: int = 0
 
     def observe(self, observations: Iterable[Observation]) -> None:
-        """Take note of values, and move as far as they allow."""
+        """Record values, and move as far as they allow."""
         for configuration, value in observations:
             self._known[configuration] = value
             if self.current is None:
@@ -78,12 +79,12 @@ class Climb:
         )
 
     def _advance(self) -> None:
-        """Move on from a neighbourhood that is known, or give it up as a local optimum."""
+        """Move on once the neighbourhood is known, or end the climb at a local optimum."""
         while self.current is not None and not self.unknown:
             neighbours = self.space.neighbours(self.current)
             best = max(neighbours, key=self._known.__getitem__, default=self.current)
-            # Neighbours that were seen before this climb are free in either variant, but the
-            # first-improvement search of the source skips them.
+            # Neighbours evaluated before this climb cost nothing, but the first-improvement search
+            # of the source skips them.
             if not self.first_improvement and self._known[best] > self._known[self.current]:
                 self._settle(best)
             else:
@@ -100,7 +101,8 @@ class LocalSearchSampler(CategoricalSampler):
             naszilla does by default, which scores about 10 points of P@100 more).
         n_starts: Random configurations before the first climb, which starts from their best:
             1 in the paper, 10 in naszilla and NASLib.
-        n_restarts: The same before later climbs; by default ``n_starts``. NASLib has 1.
+        n_restarts: Random configurations before later climbs; by default ``n_starts``. NASLib
+            has 1.
         candidates: See :class:`~harness.samplers.base.CategoricalSampler`.
         seed: See there.
 
@@ -108,9 +110,9 @@ class LocalSearchSampler(CategoricalSampler):
         ValueError: If an argument is out of range.
 
     Note:
-        A neighbourhood is evaluated in random order, and what was tried before is not tried
-        again. At a local optimum the search restarts. A worker that finds every neighbour taken
-        by others evaluates a random configuration meanwhile.
+        A neighbourhood is evaluated in random order, without repeats. At a local optimum the
+        search restarts. If other workers hold every neighbour, a worker evaluates a random
+        configuration.
     """
 
     def __init__(

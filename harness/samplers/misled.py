@@ -1,4 +1,4 @@
-"""ZAPS with proxies that lie, and with none: what its guard against useless ones is worth."""
+"""ZAPS with misleading proxies, and with none, to measure its guard against useless ones."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ LIES = ("none", "shuffled", "permuted", "negated")
 
 
 class MisledZAPSSampler(ZAPSSampler):
-    """ZAPS that is told something else about each configuration than is true.
+    """ZAPS with proxies that mislead it about each configuration.
 
     Args:
         proxies: Frame of parameters and proxies, a row per configuration.
         search_space: Distribution of each parameter; the other columns are proxies.
-        lie: ``"shuffled"`` permutes the rows of the proxies, which keeps what they say of each
-            other; ``"permuted"`` permutes each proxy on its own; ``"negated"`` turns all around;
-            ``"none"`` takes all away, to compare with.
+        lie: ``"shuffled"`` permutes the rows of the proxies, which preserves their correlations
+            with each other; ``"permuted"`` permutes each proxy on its own; ``"negated"`` negates
+            all; ``"none"`` removes all, for comparison.
         seed: Seed of the sampler and of the permutations.
-        **arguments: Further ones of :class:`~optuna_zaps.ZAPSSampler`.
+        **arguments: Further arguments of :class:`~optuna_zaps.ZAPSSampler`.
 
     Raises:
-        ValueError: If there is no such lie, or as for the sampler.
+        ValueError: If there is no such lie, or the sampler refuses an argument.
     """
 
     def __init__(
@@ -47,12 +47,12 @@ class MisledZAPSSampler(ZAPSSampler):
 
 
 def lied(proxies: pd.DataFrame, lie: str, rng: np.random.Generator) -> pd.DataFrame:
-    """Proxies that lie about the rows of a table.
+    """Falsify the proxies of a table.
 
     Args:
         proxies: Shape (n_configurations, n_proxies).
         lie: See :class:`MisledZAPSSampler`.
-        rng: Draws permutations.
+        rng: Generator of the permutations.
 
     Returns:
         A frame with the same index, and without columns for ``"none"``.

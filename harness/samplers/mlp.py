@@ -1,13 +1,13 @@
-"""An ensemble of small multilayer perceptrons that are trained all at once.
+"""Ensemble of small multilayer perceptrons that are trained together.
 
 scikit-learn's MLPRegressor has no absolute-error loss and trains one network at a time; the five
-networks of BANANAS, each of ten layers of 20 units, are too small for that to be fast. Here every
-layer of all members is one batched product.
+networks of BANANAS, of ten layers of 20 units each, are too small for that to be fast. Here one
+batched product computes a layer of all members.
 
 Notations:
     features: float32 array of shape (n, n_features).
     weights: float32 array of shape (n_members, n_in + 1, n_out) of each layer; the last row is the
-        biases. All are views of one vector, so that Adam is a few operations on it.
+        biases. All are views of one vector, on which Adam is a few operations.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float32]
 
 _ZERO = np.zeros((), dtype=np.float32)
-# The moments of a unit that died decay to denormal numbers, on which a processor is slow.
+# The moments of a dead unit decay to denormal numbers, which slow a processor down.
 _FLUSH_EVERY = 50
 _TINY = 1e-30
 
@@ -38,12 +38,12 @@ class MLPSettings:
         n_members: Networks; they differ in their initialisation and order of batches.
         n_layers: Hidden layers, with rectified linear units.
         n_units: Units of each hidden layer.
-        learning_rate: Of Adam, whose other constants are ``beta_1``, ``beta_2`` and ``epsilon``.
-        batch_size: Rows of a step.
+        learning_rate: Step size of Adam.
+        batch_size: Rows per step.
         n_epochs: Passes over the data.
-        beta_1: Decay of the first moment.
-        beta_2: Decay of the second moment.
-        epsilon: Keeps Adam's quotient finite.
+        beta_1: Decay of Adam's first moment.
+        beta_2: Decay of Adam's second moment.
+        epsilon: Constant that keeps Adam's quotient finite.
     """
 
     n_members: int = 5
@@ -58,12 +58,12 @@ class MLPSettings:
 
 
 class MLPEnsemble:
-    """Regression with the mean absolute error by several networks at once.
+    """Regression by several networks with the mean absolute error as loss.
 
     Args:
         n_features: Number of features.
         settings: Architecture and training.
-        rng: Draws the initial weights and the batches.
+        rng: Generator of the initial weights and the batches.
     """
 
     def __init__(self, n_features: int, settings: MLPSettings, rng: np.random.Generator) -> None:
@@ -86,12 +86,13 @@ class MLPEnsemble:
 
         Args:
             features: Array of shape (n, n_features).
-            targets: Array of shape (n,). The networks see neither scaling nor regularisation.
+            targets: Array of shape (n,). They are not scaled, and the weights not regularised.
         """
         settings = self._settings
         gradient = np.empty_like(self._parameters)
         gradients = self._views(gradient)
-        # Moments without their factors 1 - beta, which are folded into the step's length.
+        # Adam (Kingma and Ba, 2015, Algorithm 1) with the moments m / (1 - beta_1) and
+        # v / (1 - beta_2): the constant factors are part of the step size.
         first, second, step = (np.zeros_like(gradient) for _ in range(3))
         workspaces: dict[int, _Workspace] = {}
         batches = self._batches(_with_ones(features), targets)
@@ -120,7 +121,7 @@ class MLPEnsemble:
                     moments[np.abs(moments) < _TINY] = 0.0
 
     def predict(self, features: Floats) -> npt.NDArray[np.float64]:
-        """Predictions of each member, shape (n_members, n)."""
+        """Predict by each member, shape (n_members, n)."""
         workspace = _Workspace(self._shapes, len(features))
         rows = np.broadcast_to(
             _with_ones(features), (self._settings.n_members, len(features), features.shape[1] + 1)
@@ -128,7 +129,7 @@ class MLPEnsemble:
         return workspace.forward(rows, self._weights).astype(np.float64)
 
     def _batches(self, rows: Floats, targets: Floats) -> Iterator[tuple[Floats, Floats]]:
-        """Rows and targets of each step; each member has an order of its own.
+        """Draw the rows and targets of each step; each member has its own order.
 
         Args:
             rows: Array of shape (n, n_features + 1), features and a one.
@@ -146,7 +147,7 @@ class MLPEnsemble:
                 yield shuffled[:, batch], shuffled_targets[:, batch]
 
     def _views(self, vector: Floats) -> list[Floats]:
-        """Weights of each layer within a vector of all."""
+        """Split a vector of all weights into views of each layer's."""
         ends = list(itertools.accumulate(map(math.prod, self._shapes)))
         parts = np.split(vector, ends[:-1])
         return [part.reshape(shape) for part, shape in zip(parts, self._shapes, strict=True)]
@@ -157,27 +158,27 @@ def _with_ones(features: Floats) -> Floats:
 
 
 class _Workspace:
-    """Arrays for batches of one size: making them anew would cost as much as the products."""
+    """Arrays for batches of one size: allocating them costs as much as the products."""
 
     def __init__(self, shapes: Sequence[tuple[int, int, int]], n_rows: int) -> None:
         n_members = shapes[0][0]
-        # What a layer hands to the next, with a last column of ones that the biases multiply.
+        # Input of each later layer, with a last column of ones that the biases multiply.
         self._inputs = [
             np.ones((n_members, n_rows, n_in), dtype=np.float32) for _, n_in, _ in shapes[1:]
         ]
         self._units = [array[:, :, :-1] for array in self._inputs]
-        # A product is fast only into an array without gaps, so it goes through another one.
+        # A product is fast only into a contiguous array, so sums have arrays of their own.
         self._sums, self._deltas = (
             [np.empty((n_members, n_rows, n_out), dtype=np.float32) for _, _, n_out in shapes]
             for _ in range(2)
         )
 
     def forward(self, rows: Floats, weights: Sequence[Floats]) -> Floats:
-        """Output of each member, shape (n_members, n).
+        """Compute the output of each member, shape (n_members, n).
 
         Args:
             rows: Array of shape (n_members, n, n_features + 1), features and a one.
-            weights: Those of each layer.
+            weights: Weights of each layer.
         """
         np.matmul(rows, weights[0], out=self._sums[0])
         for layer, inputs in enumerate(self._inputs, start=1):

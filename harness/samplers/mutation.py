@@ -1,7 +1,8 @@
-"""Small changes to a configuration, and what stands in for one that does not exist.
+"""Mutations of a configuration, and replacements for those that do not exist.
 
 Notations:
-    mutant: a changed copy of a parent. In a pool it may be no configuration; the child is.
+    mutant: changed copy of a parent, which need not be in the pool.
+    child: the mutant or its replacement, which is.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from harness.samplers.space import replaced
 
 
 def one_changed(space: Space, parent: Configuration, rng: np.random.Generator) -> Configuration:
-    """One uniformly chosen parameter set to another of its choices."""
+    """Set one uniformly chosen parameter to another of its choices."""
     return _changed(space, parent, int(rng.integers(len(parent))), rng)
 
 
 def each_changed(
     space: Space, parent: Configuration, probability: float, rng: np.random.Generator
 ) -> Configuration:
-    """Each parameter set to another of its choices with a probability, maybe none."""
+    """Set each parameter, with a probability, to another of its choices."""
     mutant = parent
     for position in np.flatnonzero(rng.random(len(parent)) < probability).tolist():
         mutant = _changed(space, mutant, position, rng)
@@ -35,17 +36,19 @@ def existing(
     n_nearest: int,
     rng: np.random.Generator,
 ) -> Configuration:
-    """The mutant, or one of the nearest configurations that exist (paper, Section 4.2).
+    """Replace a mutant that does not exist by one of the nearest that do (paper, Section 4.2).
 
-    A mutant lies next to its parent, so the parent is excluded: else it would nearly always be
-    what comes back.
+    The parent is excluded: it is next to its mutant and would nearly always be the result.
 
     Args:
         space: The space.
         mutant: A combination of choices.
         parent: The configuration that it comes from.
-        n_nearest: Number of nearest configurations among which to draw uniformly.
-        rng: Draws.
+        n_nearest: Number of nearest configurations to draw from uniformly.
+        rng: Generator of the draw.
+
+    Returns:
+        The mutant if it exists, else its replacement.
     """
     if mutant in space:
         return mutant
@@ -59,6 +62,6 @@ def _changed(
     size = space.sizes[position]
     if size == 1:
         return parent
-    # One of the other choices: those from the present one on move up by one.
+    # Draw among the other choices: codes from the present one on move up by one.
     code = int(rng.integers(size - 1))
     return replaced(parent, position, code + (code >= parent[position]))

@@ -1,13 +1,12 @@
-"""The path encoding of cells (White, Neiswanger and Savani, 2021: BANANAS, Section 3).
+"""Path encoding of cells (White, Neiswanger and Savani, 2021: BANANAS, Section 3).
 
-A cell is described by which paths from its input to its output it has, a path being the
-operations that it passes. Of the many possible paths the long ones are rare, so the encoding is
-cut off after the short ones.
+A cell is described by its paths from input to output, each the sequence of operations that it
+passes. Most of the possible paths are long and rare, so the encoding has only the short ones.
 
 Notations:
     codes: int array of shape (n, n_parameters), configurations.
-    encoding: float32 array of shape (n, n_paths), 1 where a cell has a path. Paths are in order
-        of their length, and of equal ones in the order of their operations.
+    encoding: float32 array of shape (n, n_paths), 1 where a cell has a path. Paths are ordered by
+        length, then by their operations.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ from harness.samplers.space import Space
 Encoder = Callable[[Space, Sequence[Configuration]], npt.NDArray[np.float32]]
 
 EDGE_PATHS_MAX_LENGTH = 2
-"""Edges of the longest path that counts where operations are on edges: 30 of 155 paths."""
+"""Edges of the longest encoded path if operations are on edges: 30 of NAS-Bench-201's 155."""
 VERTEX_PATHS_MAX_LENGTH = 3
-"""Operations of the longest path that counts where they are on vertices: 40 of 364 paths."""
+"""Operations of the longest encoded path if they are on vertices: 40 of NAS-Bench-101's 364."""
 
 _EDGE = re.compile(r"edge_(\d+)_(\d+)")
 _OPERATION = re.compile(r"op_(\d+)_(.+)")
@@ -37,7 +36,7 @@ _FIXED_OPERATIONS = ("input", "output")
 
 
 def edge_paths(space: Space, configurations: Sequence[Configuration]) -> npt.NDArray[np.float32]:
-    """Paths of cells with an operation on each edge, such as those of NAS-Bench-201.
+    """Encode the paths of cells with an operation on each edge, as in NAS-Bench-201.
 
     Args:
         space: Parameters ``edge_i_j``, each with the same operations. ``none`` is one of them, as
@@ -48,7 +47,7 @@ def edge_paths(space: Space, configurations: Sequence[Configuration]) -> npt.NDA
         Array of shape (n, K + K^2) for K operations. All paths of one length share its columns.
 
     Raises:
-        ValueError: If the parameters are others.
+        ValueError: If the space has other parameters.
     """
     edges = _edges(space)
     n_operations = space.sizes[0]
@@ -65,26 +64,26 @@ def edge_paths(space: Space, configurations: Sequence[Configuration]) -> npt.NDA
         if len(path) > EDGE_PATHS_MAX_LENGTH:
             continue
         columns = np.full(len(codes), sum(widths[: len(path) - 1]))
-        for place, edge in enumerate(reversed(path)):
-            columns += codes[:, edges[edge]] * n_operations**place
+        for power, edge in enumerate(reversed(path)):
+            columns += codes[:, edges[edge]] * n_operations**power
         encoding[np.arange(len(codes)), columns] = 1.0
     return encoding
 
 
 def vertex_paths(space: Space, configurations: Sequence[Configuration]) -> npt.NDArray[np.float32]:
-    """Paths of cells with an operation on each vertex, such as those of NAS-Bench-101.
+    """Encode the paths of cells with an operation on each vertex, as in NAS-Bench-101.
 
     Args:
-        space: Parameters ``edge_i_j`` and ``op_i_name``, bits; input and output, which every path
-            has, are the operations of these names.
+        space: Bits named ``edge_i_j`` and ``op_i_name``. The operations ``input`` and ``output``
+            are on every path and are not counted.
         configurations: The n cells.
 
     Returns:
         Array of shape (n, 1 + K + K^2 + K^3) for K operations; the first column is the path
-        without any.
+        without operations.
 
     Raises:
-        ValueError: If the parameters are others.
+        ValueError: If the space has other parameters.
     """
     edges = _edges(space)
     operations: dict[int, dict[str, int]] = {}
@@ -98,29 +97,29 @@ def vertex_paths(space: Space, configurations: Sequence[Configuration]) -> npt.N
             f"but got {list(space.names)}."
         )
     last = max(target for _, target in edges)
-    kinds = [name for name in operations[0] if name not in _FIXED_OPERATIONS]
-    widths = [len(kinds) ** length for length in range(VERTEX_PATHS_MAX_LENGTH + 1)]
+    names = [name for name in operations[0] if name not in _FIXED_OPERATIONS]
+    widths = [len(names) ** length for length in range(VERTEX_PATHS_MAX_LENGTH + 1)]
     encoding = np.zeros((len(configurations), sum(widths)), dtype=np.float32)
     for row, configuration in enumerate(configurations):
         present = [edge for edge, position in edges.items() if configuration[position]]
-        kind_of = {
-            vertex: kind
+        operation_of = {
+            vertex: operation
             for vertex, positions in operations.items()
-            for kind, name in enumerate(kinds)
+            for operation, name in enumerate(names)
             if configuration[positions[name]]
         }
         for path in _routes(present, 0, last):
-            passed = [kind_of.get(target) for _, target in path[:-1]]
+            passed = [operation_of.get(target) for _, target in path[:-1]]
             if len(passed) <= VERTEX_PATHS_MAX_LENGTH and None not in passed:
                 column = sum(widths[: len(passed)])
-                for place, kind in enumerate(reversed(passed)):
-                    column += (kind or 0) * len(kinds) ** place
+                for power, operation in enumerate(reversed(passed)):
+                    column += (operation or 0) * len(names) ** power
                 encoding[row, column] = 1.0
     return encoding
 
 
 def _edges(space: Space) -> dict[tuple[int, int], int]:
-    """Position of the parameter of each edge."""
+    """Find the position of each edge's parameter."""
     return {
         (int(match[1]), int(match[2])): position
         for position, name in enumerate(space.names)
@@ -131,7 +130,7 @@ def _edges(space: Space) -> dict[tuple[int, int], int]:
 def _routes(
     edges: Sequence[tuple[int, int]], start: int, end: int
 ) -> Iterator[tuple[tuple[int, int], ...]]:
-    """All ways from one vertex to another along edges that lead to later vertices."""
+    """List all paths from one vertex to another along edges to later vertices."""
     if start == end:
         yield ()
         return

@@ -1,9 +1,9 @@
-"""A ProxyBO-style rank sum of surrogate and proxies (Shen et al., 2023).
+"""Rank sum of surrogate and proxies in the style of ProxyBO (Shen et al., 2023).
 
 Notations:
-    reliability: share of the pairs of evaluated configurations that a score puts in the order of
-        their values, in [0, 1]; 1/2 for a score that knows nothing.
-    weight: softmax of the reliabilities at a temperature that falls as evidence grows.
+    reliability: share of the pairs of evaluated configurations that a score orders like their
+        values, in [0, 1]; 1/2 for an uninformative score.
+    weight: softmax of the reliabilities at a temperature that falls with the number of fits.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ _N_LOCAL_STARTS = 10
 
 
 class ProxyBOSampler(ProxyRoundSampler):
-    """The candidate with the best weighted sum of ranks by a surrogate and by each proxy.
+    """Sampler by the weighted sum of the ranks under a surrogate and under each proxy.
 
     The surrogate is a random forest on the parameters, ranked by expected improvement. Its
-    reliability is that of its out-of-bag predictions (five-fold cross-validation in the source:
-    as honest, and one fit instead of six). A proxy's is measured on the same values.
+    reliability is that of its out-of-bag predictions (the source cross-validates in five folds,
+    which needs six fits instead of one). A proxy's is measured on the same values.
 
     Args:
-        proxies: See :class:`~harness.samplers.rounds.ProxyRoundSampler`; larger is taken as
+        proxies: See :class:`~harness.samplers.rounds.ProxyRoundSampler`; larger counts as
             better.
         search_space: See there.
         n_startup_trials: Random configurations before the first model.
         batch_size: Evaluations between two fits.
-        n_candidates: Random new configurations that are ranked, beside all new neighbours of the
-            ten best.
+        n_candidates: Number of random new configurations that are ranked, together with all new
+            neighbours of the ten best.
         n_trees: Trees of the forest.
-        temperature: Of the softmax at the first fit; later it is divided by 1 + log of the number
-            of fits, so that the most reliable takes over.
+        temperature: Temperature of the softmax at the first fit; later it is divided by
+            1 + log(number of fits), so that the most reliable score dominates.
         seed: See :class:`~harness.samplers.base.CategoricalSampler`.
 
     Raises:
@@ -123,7 +123,7 @@ class ProxyBOSampler(ProxyRoundSampler):
 
 
 def concordance(scores: Floats, labels: Floats) -> float:
-    """Share of the pairs with different labels that scores put in order; a tie counts half.
+    """Share of the pairs with different labels that scores order alike; a tie counts half.
 
     Scores and labels have shape (n,). Without such a pair the share is 1/2.
     """
@@ -152,10 +152,11 @@ def rank_sum(scores: Floats, score_weights: Floats) -> Floats:
 def expected_improvement(
     forest: RandomForestRegressor, features: npt.NDArray[np.float32], best: float
 ) -> Floats:
-    """Expected improvement on the best value if trees spread normally, (n_candidates,)."""
+    """Expected improvement on the best value, with normal predictions, shape (n_candidates,)."""
     trees = np.stack([tree.predict(features) for tree in forest.estimators_])
     mean, std = trees.mean(axis=0), np.maximum(trees.std(axis=0), 1e-9)
     gain = (mean - best) / std
+    # EI = s (z Phi(z) + phi(z)) with z = (m - best) / s (Jones et al., 1998, Equation 15).
     improvement = std * (gain * norm.cdf(gain) + norm.pdf(gain))
     return np.asarray(improvement, dtype=np.float64)
 
@@ -165,7 +166,7 @@ def out_of_bag(
 ) -> Floats:
     """Mean prediction of each label by the trees that did not see it, shape (n_labelled,).
 
-    One that every tree saw, which is rare, gets the mean of the labels.
+    A label that every tree saw, which is rare, is predicted by the mean of all.
     """
     n = len(labels)
     unseen = np.ones((len(forest.estimators_), n), dtype=np.bool_)

@@ -9,10 +9,9 @@ from harness.samplers.space import Space
 
 
 class RandomDistinctSampler(CategoricalSampler):
-    """Random search that repeats nothing: each trial is uniform over what was not tried.
+    """Random search without repeats: each trial is uniform over the untried configurations.
 
-    After B trials the expected share of any n best configurations that was found is B / N of the
-    N there are.
+    After B trials the expected share found of any set is B / N, of N configurations.
 
     Args:
         search_space: See :class:`~harness.samplers.base.CategoricalSampler`.

@@ -17,7 +17,7 @@ REPEATS = ("reenter", "random")
 
 
 class REASampler(CategoricalSampler):
-    """Evolution in which the oldest dies: a tournament's winner has a child with one mutation.
+    """Evolution that drops the oldest: the winner of a tournament has a child with one mutation.
 
     The population is the latest ``population_size`` trials.
 
@@ -25,13 +25,13 @@ class REASampler(CategoricalSampler):
         search_space: See :class:`~harness.samplers.base.CategoricalSampler`.
         population_size: 50 in the paper, 100 in the source publication, 10 in NAS-Bench-201's.
         tournament_size: Members drawn, with replacement, for a tournament: 10 in the paper.
-        repeats: What becomes of a child that was evaluated before. ``"reenter"`` proposes it
-            again, so that it enters the population as in the source; who looks values up need not
-            charge it. ``"random"`` puts a random configuration in its place, as the paper does on
+        repeats: Treatment of a child that was evaluated before. ``"reenter"`` proposes it again,
+            so that it enters the population as in the source; on a table the repeat need not be
+            charged. ``"random"`` replaces it by a random configuration, as the paper does on
             NAS-Bench-101.
-        n_nearest: Where not every combination exists (``candidates``), a mutant that does not is
-            replaced by one of so many nearest that do, its parent not among them, drawn
-            uniformly (paper, Section 4.2).
+        n_nearest: If not every combination exists (``candidates``), a mutant that does not is
+            replaced by a uniform draw from this many nearest that do, excluding its parent
+            (paper, Section 4.2).
         candidates: See :class:`~harness.samplers.base.CategoricalSampler`.
         seed: See there.
 
@@ -40,7 +40,7 @@ class REASampler(CategoricalSampler):
 
     Note:
         After as many repeats in a row as the population has members, a random configuration is
-        injected: a population of one configuration and its neighbours could repeat for ever.
+        proposed: a population of one configuration and its neighbours could repeat forever.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Search in rounds: a model is fitted, then its best candidates are evaluated, ten or so."""
+"""Search in rounds: fit a model, then evaluate a batch of its best candidates."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from optuna_zaps.search.proxies import split_table
 
 
 class RoundSampler(CategoricalSampler):
-    """A sampler whose model sees what was known when a round began.
+    """Sampler with a model that is fitted at the start of each round.
 
     Args:
         search_space: See :class:`~harness.samplers.base.CategoricalSampler`.
         n_startup_trials: Random configurations before the first round.
-        batch_size: Evaluations of a round.
+        batch_size: Evaluations per round.
         candidates: See :class:`~harness.samplers.base.CategoricalSampler`.
         seed: See there.
 
@@ -50,7 +50,7 @@ class RoundSampler(CategoricalSampler):
             )
         self._n_startup_trials = n_startup_trials
         self._batch_size = batch_size
-        # Only a cache: the ranking of the current round is a function of these data.
+        # A cache: the ranking of the current round is a function of these observations.
         self._round: tuple[Space, tuple[Observation, ...]] | None = None
         self._ranking: Sequence[Configuration] = ()
 
@@ -58,13 +58,16 @@ class RoundSampler(CategoricalSampler):
     def rank(
         self, space: Space, known: dict[Configuration, float], rng: np.random.Generator
     ) -> Sequence[Configuration]:
-        """Candidates of a round, the most promising first.
+        """Rank the candidates of a round, the most promising first.
 
         Args:
             space: The space.
-            known: What was evaluated before the round, at least two configurations of it with a
-                finite value; the others are :data:`~harness.samplers.history.LOST`.
+            known: Values of the configurations evaluated before the round. At least two are
+                finite; the others are :data:`~harness.samplers.history.LOST`.
             rng: The round's random stream.
+
+        Returns:
+            The candidates in order.
         """
 
     def propose(self, space: Space, history: History, number: int) -> Configuration:
@@ -89,11 +92,11 @@ class RoundSampler(CategoricalSampler):
 
 
 class ProxyRoundSampler(RoundSampler):
-    """A sampler in rounds that knows proxies of every configuration.
+    """Sampler in rounds that is given proxies of every configuration.
 
     Args:
-        proxies: Frame with a configuration per row: its columns (or index levels) named like
-            parameters, and its proxies. Its rows are the configurations that exist.
+        proxies: Frame with a row per existing configuration: columns (or index levels) named like
+            parameters, and columns of proxies.
         search_space: See :class:`~harness.samplers.base.CategoricalSampler`; by default the
             columns that are not numeric.
         n_startup_trials: See :class:`RoundSampler`.
@@ -135,13 +138,13 @@ class ProxyRoundSampler(RoundSampler):
 def thompson_order(
     predictions: npt.NDArray[np.float64], rng: np.random.Generator
 ) -> npt.NDArray[np.intp]:
-    """Candidates by independent Thompson sampling, the best first.
+    """Order candidates by independent Thompson sampling, the best first.
 
-    Each candidate has one draw from a normal distribution with the mean and the standard
+    Each candidate is drawn once from a normal distribution with the mean and the standard
     deviation of the members' predictions.
 
     Args:
         predictions: Array of shape (n_members, n_candidates); larger is better.
-        rng: Draws.
+        rng: Generator of the draws.
     """
     return np.argsort(-rng.normal(predictions.mean(axis=0), predictions.std(axis=0)))

@@ -1,10 +1,10 @@
-"""A finite space of categorical parameters, whole or a pool of it, as the baselines see it.
+"""Finite search space of categorical parameters, or a pool of it, for the baselines.
 
 Notations:
     configuration: tuple of the positions of its values among the choices of each parameter,
-        length n_parameters. Cheap to hash, and free of the types that users give choices.
+        length n_parameters; cheap to hash, whatever the types of the choices.
     codes: int array of shape (n_configurations, n_parameters), configurations of a pool by row.
-    pool: the configurations that exist, where not every combination of choices does.
+    pool: the configurations that exist, if not every combination of choices does.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class Space:
     """Configurations of categorical parameters.
 
     Args:
-        choices: The possible values of each parameter.
+        choices: Possible values of each parameter.
         pool: Codes of the configurations that exist, shape (n_configurations, n_parameters); by
-            default every combination does.
+            default every combination.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Space:
 
     @cached_property
     def rows(self) -> list[Configuration]:
-        """Every configuration: those of the pool, or all combinations."""
+        """All configurations: those of the pool, or every combination."""
         if self.pool is None:
             return list(product(*map(range, self.sizes)))
         return list(map(tuple, self.pool.tolist()))
@@ -81,10 +81,10 @@ class Space:
         return self._rows[configuration]
 
     def configuration(self, params: Mapping[str, Any]) -> Configuration | None:
-        """Configuration of a trial's parameters; further parameters are ignored.
+        """Look up the configuration of a trial's parameters; further parameters are ignored.
 
         Returns:
-            ``None`` if a parameter is missing, or has a value that is no choice.
+            The configuration; ``None`` if a parameter is missing or has a value that is no choice.
         """
         codes = []
         for name, values in self.choices.items():
@@ -105,11 +105,11 @@ class Space:
 
     @cached_property
     def projection(self) -> HammingProjection:
-        """From any combination of choices to the nearest configurations."""
+        """Projection of any combination of choices to the nearest configurations."""
         return HammingProjection(np.asarray(self.rows) if self.pool is None else self.pool)
 
     def random(self, rng: np.random.Generator) -> Configuration:
-        """A uniform draw."""
+        """Draw a configuration uniformly."""
         if self.pool is not None:
             return self.rows[int(rng.integers(len(self.pool)))]
         return tuple(rng.integers(self.sizes).tolist())
@@ -117,25 +117,25 @@ class Space:
     def random_unseen(
         self, rng: np.random.Generator, seen: Collection[Configuration]
     ) -> Configuration:
-        """A uniform draw from what was not tried yet; from all once everything was."""
+        """Draw uniformly from the configurations not seen yet; from all if all were."""
         for _ in range(_REJECTIONS):
             configuration = self.random(rng)
             if configuration not in seen:
                 return configuration
-        # Rejections run out only where the seen are a large share, hence the space is small.
+        # So many rejections mean that most of the space was seen, hence that it is small.
         unseen = [configuration for configuration in self.rows if configuration not in seen]
         return unseen[int(rng.integers(len(unseen)))] if unseen else self.random(rng)
 
     def sample_unseen(
         self, n: int, seen: Collection[Configuration], rng: np.random.Generator
     ) -> list[Configuration]:
-        """``n`` distinct configurations that were not tried yet, or all that are left."""
+        """Draw ``n`` distinct configurations not seen yet, or all that are left."""
         left = [configuration for configuration in self.rows if configuration not in seen]
         chosen = rng.choice(len(left), size=min(n, len(left)), replace=False)
         return [left[i] for i in chosen.tolist()]
 
     def neighbours(self, configuration: Configuration) -> list[Configuration]:
-        """Configurations that differ in one parameter, in order of parameter and choice."""
+        """List configurations that differ in one parameter, in order of parameter and choice."""
         return [
             neighbour
             for position, size in enumerate(self.sizes)
@@ -145,27 +145,27 @@ class Space:
         ]
 
     def one_hot(self, configurations: Sequence[Configuration]) -> npt.NDArray[np.float32]:
-        """One-hot encoding, shape (len(configurations), number of choices in all)."""
+        """Encode configurations one-hot, shape (len(configurations), total number of choices)."""
         codes = np.asarray(configurations, dtype=np.intp).reshape(-1, len(self.sizes))
         blocks = [codes[:, [i]] == np.arange(size) for i, size in enumerate(self.sizes)]
         return np.hstack(blocks).astype(np.float32)
 
 
 def replaced(configuration: Configuration, position: int, code: int) -> Configuration:
-    """The configuration with another choice of one parameter."""
+    """Replace one parameter's choice in a configuration."""
     return (*configuration[:position], code, *configuration[position + 1 :])
 
 
 def make_space(search_space: SearchSpace | None, candidates: pd.DataFrame | None) -> Space | None:
-    """The space that a sampler's arguments describe.
+    """Make the space that a sampler's arguments describe.
 
     Args:
         search_space: Categorical distribution, or sequence of choices, of each parameter.
-        candidates: The configurations that exist, one a row, in columns named like parameters;
+        candidates: The configurations that exist, one per row, in columns named like parameters;
             other columns are ignored if there is a ``search_space``.
 
     Returns:
-        ``None`` if both are ``None``.
+        The space, or ``None`` if both are ``None``.
 
     Raises:
         ValueError: If the space is empty, a parameter is missing from the table, or the table
@@ -189,7 +189,7 @@ def make_space(search_space: SearchSpace | None, candidates: pd.DataFrame | None
 
 
 def categorical(space: Mapping[str, BaseDistribution]) -> dict[str, BaseDistribution]:
-    """The categorical parameters that leave a choice."""
+    """Select the categorical parameters with more than one choice."""
     return {
         name: distribution
         for name, distribution in space.items()

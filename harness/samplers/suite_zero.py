@@ -1,7 +1,7 @@
-"""The Suite-Zero BANANAS (Krishnakumar et al., 2022): gradient-boosted trees on proxies.
+"""BANANAS of NAS-Bench-Suite-Zero (Krishnakumar et al., 2022): boosted trees on proxies.
 
-NAS-Bench-Suite-Zero was the first to feed all thirteen zero-cost proxies and the encoding to one
-surrogate, in place of the networks of BANANAS; its candidates are random configurations.
+It replaces the networks of BANANAS by one surrogate of all thirteen zero-cost proxies and the
+encoding; its candidates are random configurations.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ class SuiteZeroBANANASSampler(ProxyRoundSampler):
         proxies: See :class:`~harness.samplers.rounds.ProxyRoundSampler`.
         search_space: See there.
         n_startup_trials: Random configurations before the first round.
-        batch_size: Evaluations of a round.
-        n_candidates: Random new configurations among which a round chooses.
-        n_members: Models of the ensemble whose spread Thompson sampling draws from. Each sees a
-            random 80 % of the labels in every tree; the source's members see all, so that they
-            are equal and do not explore.
+        batch_size: Evaluations per round.
+        n_candidates: Number of random new configurations that a round chooses from.
+        n_members: Models of the ensemble, whose spread Thompson sampling uses. Each tree is fitted
+            to a random 80 % of the labels; in the source to all, so that the members are equal
+            and do not explore.
         n_trees: Trees of each model.
         seed: See :class:`~harness.samplers.base.CategoricalSampler`.
 
@@ -71,7 +71,7 @@ class SuiteZeroBANANASSampler(ProxyRoundSampler):
         self, space: Space, known: dict[Configuration, float], rng: np.random.Generator
     ) -> Sequence[Configuration]:
         """See :meth:`~harness.samplers.rounds.RoundSampler.rank`."""
-        # Slow to import, and only who uses this sampler needs it.
+        # Slow to import, and only this sampler needs it.
         from xgboost import XGBRegressor  # noqa: PLC0415
 
         candidates = space.sample_unseen(self._n_candidates, known, rng)

@@ -1,4 +1,4 @@
-"""How a sampler is written on the command line: ``[label=]target[(name=value, ...)]``."""
+"""Text of a sampler on the command line: ``[label=]target[(name=value, ...)]``."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _EXAMPLES = "zaps, optuna.samplers:GPSampler, plain=optuna.samplers:TPESampler(m
 
 @dataclass(frozen=True)
 class SamplerText:
-    """The parts of a sampler's text.
+    """Parts of a sampler's text.
 
     Attributes:
-        label: What tables call it; by default the text itself, without the module.
-        target: A name of the registry, or ``"module:Class"``.
+        label: Name in tables; by default the text itself, without the module.
+        target: Name of a built-in sampler, or ``"module:Class"``.
         arguments: Keyword arguments.
     """
 
@@ -34,7 +34,7 @@ class SamplerText:
 
 
 def parse(text: str) -> SamplerText:
-    """Take a sampler's text apart. Nothing in it is evaluated: values are Python literals.
+    """Parse a sampler's text. Values are Python literals; nothing is evaluated.
 
     Args:
         text: ``[label=]target[(name=value, ...)]``.
@@ -72,7 +72,12 @@ def _label(target: str, arguments: dict[str, Any]) -> str:
 def _parse_arguments(arguments: str, text: str) -> dict[str, Any]:
     try:
         call = ast.parse(f"_({arguments})", mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # All of them ast.parse's.
+    except (
+        SyntaxError,
+        ValueError,
+        RecursionError,
+        MemoryError,
+    ):  # All of ast.parse.
         raise ValueError(f"The arguments of {text!r} must be Python, but they are not.") from None
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
         raise ValueError(f"The arguments of {text!r} must be one list of name=value.")

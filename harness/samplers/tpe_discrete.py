@@ -1,8 +1,8 @@
-"""The paper's tree-structured Parzen estimator (Bergstra et al., 2011), for categories.
+"""Tree-structured Parzen estimator (Bergstra et al., 2011) for categories, as in the paper.
 
 Notations:
-    good, bad: configurations above and below the gamma quantile of the values.
-    density: l (of the good) and g (of the bad), a product over parameters of smoothed counts.
+    good, bad: configurations with the best gamma share of the values, and the others.
+    density: l (of the good) and g (of the bad), products over parameters of smoothed shares.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from harness.samplers.space import Space
 
 
 class TPEDiscreteSampler(CategoricalSampler):
-    """TPE with a discrete density per parameter that proposes only what is new.
+    """TPE with a discrete density per parameter, without repeats.
 
-    The values' best ``gamma`` share and the rest give each parameter two distributions over its
-    choices; of ``n_candidates`` drawn from the first, the one with the largest ratio of the two
-    that was not tried yet is evaluated.
+    The best ``gamma`` share of the values and the rest give each parameter two densities over its
+    choices, l and g. Of ``n_candidates`` draws from l, the untried one with the largest l / g is
+    evaluated.
 
-    Unlike :class:`optuna.samplers.TPESampler` it never repeats a configuration, takes parameters
+    Unlike :class:`optuna.samplers.TPESampler` it never repeats a configuration, models parameters
     as independent, and smooths by one prior count per choice.
 
     Args:
         search_space: See :class:`~harness.samplers.base.CategoricalSampler`.
-        n_startup_trials: Random configurations before the first model. The paper does not say.
-        gamma: Share of the values that is good.
-        n_candidates: Number of draws.
-        prior: Count that every choice has before any value.
-        candidates: See :class:`~harness.samplers.base.CategoricalSampler`. A draw that is no
-            configuration of them is replaced by the nearest that was not tried.
+        n_startup_trials: Random configurations before the first model; not stated in the paper.
+        gamma: Share of the values that count as good.
+        n_candidates: Number of draws from l.
+        prior: Prior count of every choice.
+        candidates: See :class:`~harness.samplers.base.CategoricalSampler`. A draw that does
+            not exist is replaced by the nearest untried configuration.
         seed: See there.
 
     Raises:
@@ -95,7 +95,7 @@ class TPEDiscreteSampler(CategoricalSampler):
     ) -> list[Configuration]:
         uniform = rng.random((len(below), self._n_candidates))
         draws = [
-            # A cumulated density ends at 1 but for rounding.
+            # Rounding may leave the last cumulated density below 1.
             np.minimum(np.searchsorted(np.cumsum(density), u, side="right"), len(density) - 1)
             for density, u in zip(below, uniform, strict=True)
         ]
@@ -122,7 +122,7 @@ class TPEDiscreteSampler(CategoricalSampler):
 def split(
     values: dict[Configuration, float], gamma: float
 ) -> tuple[list[Configuration], list[Configuration]]:
-    """The best ``gamma`` share, rounded up, and the rest; of equals the earlier is better."""
+    """Split off the best ``gamma`` share, rounded up; the earlier of equal values is better."""
     ranked = sorted(values, key=values.__getitem__, reverse=True)
     n_good = math.ceil(gamma * len(ranked))
     return ranked[:n_good], ranked[n_good:]
@@ -131,19 +131,19 @@ def split(
 def densities(
     configurations: Sequence[Configuration], sizes: Sequence[int], prior: float
 ) -> list[npt.NDArray[np.float64]]:
-    """Smoothed share of each choice, (count + prior) / (n + K prior), for each parameter.
+    """Smoothed share of each choice, (count + prior) / (n + K prior), per parameter.
 
     Args:
         configurations: The n configurations to count.
         sizes: Number of choices of each parameter, K.
-        prior: Count that every choice has beforehand.
+        prior: Prior count of every choice.
 
     Returns:
         One array of shape (K,) per parameter; each sums to 1.
     """
     codes = np.asarray(configurations, dtype=np.intp).reshape(-1, len(sizes))
     ends = np.cumsum(sizes)
-    # Counted at once: parameters can be many, as the 56 bits of NAS-Bench-101 are.
+    # One count for all parameters, which can be many: NAS-Bench-101 has 56.
     counts = np.bincount((codes + (ends - sizes)).ravel(), minlength=ends[-1]).astype(np.float64)
     totals = np.repeat(len(codes) + np.asarray(sizes) * prior, sizes)
     return np.split((counts + prior) / totals, ends[:-1])

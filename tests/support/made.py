@@ -1,4 +1,4 @@
-"""Evidence made by hand."""
+"""Measured results made by hand."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import Any
 
 import pandas as pd
 
-from harness.paper.evidence import COLUMNS
-from harness.paper.evidence import Evidence
-from harness.paper.published import Place
+from harness.paper.measured import COLUMNS
+from harness.paper.measured import MeasuredResults
+from harness.paper.published import ProblemKey
 
 
-def evidence(
-    samples: Mapping[tuple[Place, int, str], Sequence[float]],
+def measured(
+    samples: Mapping[tuple[ProblemKey, int, str], Sequence[float]],
     metric: str = "precision",
     **content: Any,
-) -> Evidence:
-    """One number per seed for each place, budget and row."""
+) -> MeasuredResults:
+    """One number per seed for each problem, budget and row."""
     rows = [
         dict.fromkeys(COLUMNS, float("nan"))
         | {
-            "benchmark": place[0],
-            "dataset": place[1],
+            "benchmark": problem[0],
+            "dataset": problem[1],
             "source": "made",
             "budget": budget,
             "sampler": row,
@@ -31,7 +31,7 @@ def evidence(
             "found_optimum": False,
             metric: value,
         }
-        for (place, budget, row), values in samples.items()
+        for (problem, budget, row), values in samples.items()
         for seed, value in enumerate(values)
     ]
-    return Evidence(pd.DataFrame(rows, columns=list(COLUMNS)), **content)
+    return MeasuredResults(pd.DataFrame(rows, columns=list(COLUMNS)), **content)

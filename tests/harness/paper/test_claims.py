@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from made import evidence
+from made import measured
 import numpy as np
 import pandas as pd
 import pytest
 
-from harness.paper import checks
 from harness.paper import published as paper
-from harness.paper import single_checks
-from harness.paper.causes import Cause
-from harness.paper.checks import BASELINES
-from harness.paper.checks import steadier
 from harness.paper.claims import CLAIMS
 from harness.paper.claims import FAILS
 from harness.paper.claims import HOLDS
 from harness.paper.claims import UNTESTED
+from harness.paper.claims import baselines
+from harness.paper.claims import checks
 from harness.paper.claims import judge
-from harness.paper.evidence import Evidence
-from harness.paper.evidence import NotMeasured
+from harness.paper.claims.checks import BASELINES
+from harness.paper.claims.checks import steadier
+from harness.paper.claims.claim import Cause
 from harness.paper.experiments import BUDGETS
+from harness.paper.measured import MeasuredResults
+from harness.paper.measured import NotMeasured
 from harness.report.heatmaps import OBJECTIVE
 
 
@@ -31,26 +31,26 @@ C10, C100, IN16, NB101 = paper.CIFAR10, paper.CIFAR100, paper.IMAGENET16, paper.
 ZAPS = paper.ZAPS
 
 
-def means(at: Mapping[tuple[Any, int, str], float], metric: str = "precision") -> Evidence:
+def means(at: Mapping[tuple[Any, int, str], float], metric: str = "precision") -> MeasuredResults:
     """Two seeds a point below and above each mean."""
-    return evidence({key: [mean - 1, mean + 1] for key, mean in at.items()}, metric)
+    return measured({key: [mean - 1, mean + 1] for key, mean in at.items()}, metric)
 
 
-def at(place: paper.Place, budget: int, **rows: float) -> dict[tuple[Any, int, str], float]:
-    return {(place, budget, row): mean for row, mean in rows.items()}
+def at(problem: paper.ProblemKey, budget: int, **rows: float) -> dict[tuple[Any, int, str], float]:
+    return {(problem, budget, row): mean for row, mean in rows.items()}
 
 
 PAPER_200 = {"RS": 1.4, "LS": 17.3, "REA": 27.0, "BANANAS": 34.7, "TPE": 35.4, "ZAPS": 52.3}
 
 
-def test_there_are_at_least_25_and_no_evidence_decides_none() -> None:
+def test_there_are_at_least_25_and_none_is_decided_by_no_results() -> None:
     assert len(CLAIMS) >= 25
     assert len({claim.sentence for claim in CLAIMS}) == len(CLAIMS)
-    nothing = Evidence(evidence({(C10, 7, "none"): [0.0]}).readings)
+    nothing = MeasuredResults(measured({(C10, 7, "none"): [0.0]}).metrics)
     assert {verdict.status for verdict in judge(nothing)} == {UNTESTED}
 
 
-def of(sentence: str, on: Evidence) -> str:
+def of(sentence: str, on: MeasuredResults) -> str:
     (claim,) = [claim for claim in CLAIMS if claim.sentence.startswith(sentence)]
     return judge(on, [claim])[0].status
 
@@ -73,14 +73,14 @@ def test_less_than_half_the_standard_deviation() -> None:
     sentence = "ZAPS has less than half the standard deviation"
     tpe = [20.0, 50.0]  # standard deviation 21.2
     steady = {(C10, 200, ZAPS): [45.0, 59.0], (C10, 200, "TPE"): tpe}  # 9.9
-    assert of(sentence, evidence(steady)) == HOLDS
+    assert of(sentence, measured(steady)) == HOLDS
     shaky = {(C10, 200, ZAPS): [44.0, 60.0], (C10, 200, "TPE"): tpe}  # 11.3
-    assert of(sentence, evidence(shaky)) == FAILS
-    assert of(sentence, evidence({(C10, 200, ZAPS): [50.0], (C10, 200, "TPE"): tpe})) == UNTESTED
+    assert of(sentence, measured(shaky)) == FAILS
+    assert of(sentence, measured({(C10, 200, ZAPS): [50.0], (C10, 200, "TPE"): tpe})) == UNTESTED
 
 
 @pytest.mark.parametrize(
-    ("place", "sentence", "last", "status"),
+    ("problem", "sentence", "last", "status"),
     [
         (C10, "On CIFAR-10 the gap stays", 14.0, HOLDS),
         (C10, "On CIFAR-10 the gap stays", 8.0, FAILS),
@@ -88,9 +88,11 @@ def test_less_than_half_the_standard_deviation() -> None:
         (C100, "On CIFAR-100 the gap narrows", 6.0, FAILS),
     ],
 )
-def test_how_the_gap_changes(place: paper.Place, sentence: str, last: float, status: str) -> None:
+def test_how_the_gap_changes(
+    problem: paper.ProblemKey, sentence: str, last: float, status: str
+) -> None:
     others = dict.fromkeys(BASELINES, 30.0)
-    points = at(place, 200, **others, ZAPS=47.0) | at(place, 500, **others, ZAPS=30.0 + last)
+    points = at(problem, 200, **others, ZAPS=47.0) | at(problem, 500, **others, ZAPS=30.0 + last)
     assert of(sentence, means(points)) == status
 
 
@@ -114,24 +116,24 @@ def test_significance_and_effect_are_those_of_the_samples() -> None:
     ours, near, far = (rng.normal(mean, 5, 200) for mean in (50, 49, 30))
     samples = {(C100, 300, ZAPS): ours, (C100, 300, "TPE"): near, (C100, 300, "BANANAS"): far}
     check = checks.tested(C100, 300, ("BANANAS",), p_below=1e-24, delta=(0.47, 1.0))
-    assert check(evidence(samples)).holds
-    assert not checks.tested(C100, 300, ("TPE",), p_below=1e-24)(evidence(samples)).holds
-    # No two samples of five can give p < 1e-24: that is no evidence against the claim.
+    assert check(measured(samples)).holds
+    assert not checks.tested(C100, 300, ("TPE",), p_below=1e-24)(measured(samples)).holds
+    # No two samples of five can give p < 1e-24: that does not refute the claim.
     few = {key: values[:5] for key, values in samples.items()}
     with pytest.raises(NotMeasured, match="5 and 5 seeds cannot give"):
-        check(evidence(few))
+        check(measured(few))
 
 
 def test_on_regret_smaller_is_better() -> None:
     low, high = [0.0, 0.01, 0.02, 0.03, 0.04] * 4, [0.5, 0.6, 0.7, 0.8, 0.9] * 4
     check = checks.tested(C10, 200, ("BANANAS",), metric="regret", p_below=0.01)
     samples = {(C10, 200, ZAPS): low, (C10, 200, "BANANAS"): high}
-    assert check(evidence(samples, "regret")).holds
+    assert check(measured(samples, "regret")).holds
     swapped = {(C10, 200, ZAPS): high, (C10, 200, "BANANAS"): low}
-    assert not check(evidence(swapped, "regret")).holds
+    assert not check(measured(swapped, "regret")).holds
     separate = "On regret ZAPS does not separate from BANANAS"
-    assert of(separate, evidence(samples, "regret")) == FAILS
-    assert of(separate, evidence({key: low for key in samples}, "regret")) == HOLDS
+    assert of(separate, measured(samples, "regret")) == FAILS
+    assert of(separate, measured({key: low for key in samples}, "regret")) == HOLDS
 
 
 def test_ablations_cost_what_they_cost() -> None:
@@ -170,9 +172,9 @@ def test_topology_alone_and_its_share() -> None:
 
 def test_transfer() -> None:
     points: dict[Any, float] = {}
-    for place in (C100, IN16):
+    for problem in (C100, IN16):
         for budget in (100, 200, 300, 500):
-            points |= at(place, budget, **{ZAPS: 40.0, paper.TRANSFERRED: 43.0})
+            points |= at(problem, budget, **{ZAPS: 40.0, paper.TRANSFERRED: 43.0})
     same = "From B = 200 on, CIFAR-10's proxies serve"
     assert of(same, means(points)) == HOLDS
     assert of(same, means(points | at(IN16, 300, **{paper.TRANSFERRED: 34.0}))) == FAILS
@@ -187,29 +189,29 @@ def test_transfer() -> None:
 
 def test_random_search_against_the_hypergeometric_mean() -> None:
     expected = at(C10, 200, RS=1.28) | at(C10, 300, RS=1.92)  # 100 B / 15,625
-    check = single_checks.hypergeometric(C10)
-    readings = means(expected).readings
-    assert check(Evidence(readings, sizes={C10: 15_625})).holds
-    assert not check(Evidence(readings, sizes={C10: 10_000})).holds
+    check = baselines.hypergeometric(C10)
+    metrics = means(expected).metrics
+    assert check(MeasuredResults(metrics, sizes={C10: 15_625})).holds
+    assert not check(MeasuredResults(metrics, sizes={C10: 10_000})).holds
     with pytest.raises(NotMeasured):
-        check(Evidence(readings))
+        check(MeasuredResults(metrics))
 
 
 def test_the_optimum_is_that_of_studies_that_found_it() -> None:
-    readings = evidence({(C10, 200, ZAPS): [91.57, 91.2]}, "best_value").readings
-    sentence = single_checks.optimum_is(C10, 91.57, 0.005)
+    metrics = measured({(C10, 200, ZAPS): [91.57, 91.2]}, "best_value").metrics
+    sentence = baselines.optimum_is(C10, 91.57, 0.005)
     with pytest.raises(NotMeasured, match="no study reached"):
-        sentence(Evidence(readings))
-    found = Evidence(readings.assign(found_optimum=[True, False]))
+        sentence(MeasuredResults(metrics))
+    found = MeasuredResults(metrics.assign(found_optimum=[True, False]))
     assert sentence(found).holds
-    assert not single_checks.optimum_is(C10, 91.61, 0.005)(found).holds
+    assert not baselines.optimum_is(C10, 91.61, 0.005)(found).holds
 
 
 def test_seeds_that_reach_the_optimum() -> None:
     share = {(C10, 200, row): [1.0, 1.0, 1.0, 1.0, 0.0] for row in (ZAPS, "BANANAS")}  # 80 %
-    assert of("ZAPS and BANANAS both reach the optimum", evidence(share, "found_optimum")) == HOLDS
+    assert of("ZAPS and BANANAS both reach the optimum", measured(share, "found_optimum")) == HOLDS
     share[C10, 200, ZAPS] = [1.0, 0.0, 0.0]
-    assert of("ZAPS and BANANAS both reach the optimum", evidence(share, "found_optimum")) == FAILS
+    assert of("ZAPS and BANANAS both reach the optimum", measured(share, "found_optimum")) == FAILS
 
 
 def matrix(**relevance: float) -> pd.DataFrame:
@@ -225,8 +227,8 @@ def test_proxyfit_and_relevance_from_the_correlations() -> None:
                  "snip": 0.60, "grasp": 0.51, "plain": -0.27}  # fmt: skip
     right = matrix(**relevance)
     right.loc["flops", "params"] = right.loc["params", "flops"] = 0.996
-    readings = evidence({(C10, 7, "none"): [0.0]}).readings
-    on = Evidence(readings, {C10: right})
+    metrics = measured({(C10, 7, "none"): [0.0]}).metrics
+    on = MeasuredResults(metrics, {C10: right})
     for sentence in ("ProxyFit selects nwot", "flops and params are redundant",
                      "The proxies' rank correlations", "nwot has the highest"):  # fmt: skip
         assert of(sentence, on) == HOLDS, sentence
@@ -236,7 +238,7 @@ def test_proxyfit_and_relevance_from_the_correlations() -> None:
     wrong.loc[OBJECTIVE, "plain"] = wrong.loc["plain", OBJECTIVE] = 0.1
     wrong.loc[OBJECTIVE, "nwot"] = wrong.loc["nwot", OBJECTIVE] = 0.80
     wrong.loc["flops", "params"] = wrong.loc["params", "flops"] = 0.97
-    on = Evidence(readings, {C10: wrong})
+    on = MeasuredResults(metrics, {C10: wrong})
     for sentence in ("ProxyFit selects nwot", "flops and params are redundant",
                      "The proxies' rank correlations", "nwot has the highest"):  # fmt: skip
         assert of(sentence, on) == FAILS, sentence
@@ -252,22 +254,22 @@ def test_aggregates_of_proxies_against_synflow() -> None:
 
 
 def test_a_budget_curve_that_grows() -> None:
-    growing = {(place, b, "TPE"): [b / 10] for place in (C10, C100) for b in BUDGETS}
-    assert of("P@100 of TPE grows", evidence(growing)) == HOLDS
-    assert of("P@100 of TPE grows", evidence(growing | {(C10, 300, "TPE"): [1.0]})) == FAILS
+    growing = {(problem, b, "TPE"): [b / 10] for problem in (C10, C100) for b in BUDGETS}
+    assert of("P@100 of TPE grows", measured(growing)) == HOLDS
+    assert of("P@100 of TPE grows", measured(growing | {(C10, 300, "TPE"): [1.0]})) == FAILS
 
 
 def test_ranking_quality() -> None:
     high = {(C10, b, ZAPS): [0.87] for b in BUDGETS}
-    assert of("The surrogate's rank correlation", evidence(high, "spearman")) == HOLDS
+    assert of("The surrogate's rank correlation", measured(high, "spearman")) == HOLDS
     low = high | {(C10, 150, ZAPS): [0.8]}
-    assert of("The surrogate's rank correlation", evidence(low, "spearman")) == FAILS
+    assert of("The surrogate's rank correlation", measured(low, "spearman")) == FAILS
     # Below B = 100 the paper says nothing.
     early = high | {(C10, 50, ZAPS): [0.3]}
-    assert of("The surrogate's rank correlation", evidence(early, "spearman")) == HOLDS
-    both = evidence({(C10, 200, ZAPS): [0.89], (NB101, 200, ZAPS): [0.62]}, "spearman")
+    assert of("The surrogate's rank correlation", measured(early, "spearman")) == HOLDS
+    both = measured({(C10, 200, ZAPS): [0.89], (NB101, 200, ZAPS): [0.62]}, "spearman")
     assert of("The surrogate orders NAS-Bench-101 less well", both) == HOLDS
-    turned = evidence({(C10, 200, ZAPS): [0.6], (NB101, 200, ZAPS): [0.62]}, "spearman")
+    turned = measured({(C10, 200, ZAPS): [0.6], (NB101, 200, ZAPS): [0.62]}, "spearman")
     assert of("The surrogate orders NAS-Bench-101 less well", turned) == FAILS
 
 
@@ -280,5 +282,5 @@ def test_a_cause_says_what_was_measured_and_what_is_supposed() -> None:
 def test_the_seeds_that_make_a_spread_are_named() -> None:
     # Median 50; 10 is below its half. Of 48, 50, 52, 52 the standard deviation is 1.91.
     rows = {(C10, 200, ZAPS): [10, 48, 50, 52, 52], (C10, 200, "TPE"): [0, 100]}
-    finding = steadier(C10, 200, ("TPE",), 0.5)(evidence(rows))
+    finding = steadier(C10, 200, ("TPE",), 0.5)(measured(rows))
     assert "(without the 1 of 5 seeds below half of its median 1.9)" in finding.figures

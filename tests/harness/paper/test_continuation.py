@@ -7,7 +7,7 @@ from dataclasses import replace
 import os
 from pathlib import Path
 
-from made import evidence
+from made import measured
 import pytest
 
 from harness import problems
@@ -15,17 +15,17 @@ from harness.experiment import Cell
 from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
 from harness.metrics import summarize
+from harness.paper import committed
 from harness.paper import published as paper
-from harness.paper import results as committed
-from harness.paper.continuation import Arm
 from harness.paper.continuation import Replay
+from harness.paper.continuation import RowKey
 from harness.paper.continuation import continued
 from harness.paper.continuation import replays
-from harness.paper.evidence import Evidence
 from harness.paper.experiments import ANYTIME
 from harness.paper.experiments import COMPARED
 from harness.paper.experiments import EXPERIMENTS
 from harness.paper.experiments import cells
+from harness.paper.measured import MeasuredResults
 from harness.readings import keyed
 from harness.run.runner import run
 from harness.run.runner import run_cell
@@ -35,7 +35,7 @@ from harness.run.store import Store
 needs_tables = pytest.mark.skipif(
     "ZAPS_DATA_DIR" not in os.environ, reason="needs the development tables"
 )
-ARM: Arm = (*paper.CIFAR10, "made", "RS")
+ROW: RowKey = (*paper.CIFAR10, "made", "RS")
 
 
 def study(seed: int, budget: int, spec: SamplerSpec, rows: Sequence[int] = ()) -> CellResult:
@@ -62,7 +62,7 @@ def test_replays_are_spread_over_budgets_and_seeds() -> None:
 
 
 def test_a_sampler_that_knows_no_budget_is_replayed_to_200_evaluations() -> None:
-    found = replays([NOW], [study(seed, 500, RS) for seed in range(9)])[ARM]
+    found = replays([NOW], [study(seed, 500, RS) for seed in range(9)])[ROW]
     assert [(r.cell.budget, r.cell.seed) for r in found] == [(200, 0), (200, 1), (200, 2)]
     assert found[0].expected == tuple(range(200))
 
@@ -77,51 +77,52 @@ def test_another_table_sampler_or_argument_is_not_replayed() -> None:
         assert not replays([other], [study(0, 20, RS)])
 
 
-def made(n_seeds: int) -> Evidence:
-    """Readings of an arm that is replayed and of one that is not."""
+def made(n_seeds: int) -> MeasuredResults:
+    """Metrics of a row that is replayed and of one that is not."""
     keys = [(paper.CIFAR10, 20, "RS"), (paper.CIFAR10, 20, "TPE")]
-    found = evidence({key: [1.0] * n_seeds for key in keys})
-    found.readings["run"] = 0
+    found = measured({key: [1.0] * n_seeds for key in keys})
+    found.metrics["run"] = 0
     return found
 
 
-def test_an_arm_stands_only_if_every_replay_evaluates_the_same_rows(tmp_path: Path) -> None:
+def test_a_row_stands_only_if_every_replay_evaluates_the_same_rows(tmp_path: Path) -> None:
     old = [study(seed, 20, RS) for seed in range(3)]
     replayed = replays([NOW], old)
     store = Store(tmp_path)
-    for replay in replayed[ARM]:
+    for replay in replayed[ROW]:
         store.save(replace(old[0], cell=replay.cell))
-    kept = continued(made(40), old, replayed, store)
-    assert list(kept.evidence.readings["sampler"].unique()) == ["RS"]
-    assert kept.dropped == [
+    stands = continued(made(40), old, replayed, store)
+    assert list(stands.results.metrics["sampler"].unique()) == ["RS"]
+    assert stands.dropped == [
         "TPE on nasbench201 / cifar10: its table, sampler or arguments are not those of today."
     ]
-    assert replace(NOW, seed=39, budget=20) in kept  # committed, though its rows are not kept
-    assert replace(NOW, seed=40, budget=20) not in kept
-    assert replace(NOW, seed=39, budget=50) not in kept
+    assert replace(NOW, seed=39, budget=20) in stands  # committed without its rows
+    assert replace(NOW, seed=40, budget=20) not in stands
+    assert replace(NOW, seed=39, budget=50) not in stands
     # One replay of three with two rows in another order.
-    last = replayed[ARM][-1].cell
+    last = replayed[ROW][-1].cell
     store.save(study(last.seed, 20, last.sampler, [1, 0, *range(2, 20)]))
-    kept = continued(made(40), old, replayed, store)
-    assert kept.evidence.readings.empty
-    assert not kept.cells
+    stands = continued(made(40), old, replayed, store)
+    assert stands.results.metrics.empty
+    assert not stands.studies
     assert "RS on nasbench201 / cifar10: run again, its studies evaluate other rows." in (
-        kept.dropped
+        stands.dropped
     )
 
 
 def test_trust_covers_other_rows_but_not_another_sampler(tmp_path: Path) -> None:
     old = [study(seed, 20, RS) for seed in range(3)]
     replayed, store = replays([NOW], old), Store(tmp_path)  # nothing was run: no replay agrees
-    kept = continued(made(40), old, replayed, store, ["RS", "TPE"])
-    assert list(kept.evidence.readings["sampler"].unique()) == ["RS"]
-    assert [text.partition(":")[0] for text in kept.trusted] == ["RS on nasbench201 / cifar10"]
-    assert [text.partition(":")[0] for text in kept.dropped] == ["TPE on nasbench201 / cifar10"]
+    stands = continued(made(40), old, replayed, store, ["RS", "TPE"])
+    assert list(stands.results.metrics["sampler"].unique()) == ["RS"]
+    assert [text.partition(":")[0] for text in stands.trusted] == ["RS on nasbench201 / cifar10"]
+    assert [text.partition(":")[0] for text in stands.dropped] == ["TPE on nasbench201 / cifar10"]
 
 
-def present_replays() -> dict[Arm, list[Replay]]:
+def present_replays() -> dict[RowKey, list[Replay]]:
     tables = [
-        problems.load(*place) for place in dict.fromkeys(p for e in EXPERIMENTS for p in e.places)
+        problems.load(*problem)
+        for problem in dict.fromkeys(p for e in EXPERIMENTS for p in e.problems)
     ]
     return replays(cells(EXPERIMENTS, tables, 1), committed.read_cells())
 
@@ -135,21 +136,28 @@ def test_a_committed_study_can_be_repeated(label: str) -> None:
 
 
 @needs_tables
-def test_rows_that_several_versions_of_the_code_ran_are_compared_as_one_sampler() -> None:
-    tables = [problems.load(*place) for place in (paper.CIFAR10, paper.CIFAR100)]
-    found = committed.published_studies(tables, COMPARED)
-    of_zaps = [r for r in committed.read_cells() if r.cell.sampler.label == paper.ZAPS]
+def test_rows_that_several_versions_of_the_code_ran_are_compared_as_one_sampler(
+    tmp_path: Path,
+) -> None:
+    tables = [problems.load(*problem) for problem in paper.BOTH_CIFAR]
+    versions = [
+        replace(r, cell=replace(r.cell, sampler=replace(r.cell.sampler, fingerprint=f"{i % 2}")))
+        for i, r in enumerate(committed.read_cells())
+    ]
+    committed.write(committed.read(), versions, tmp_path)
+    of_zaps = [r for r in committed.read_cells(tmp_path) if r.cell.sampler.label == paper.ZAPS]
     assert len({r.cell.sampler.fingerprint for r in of_zaps}) > 1
+    found = committed.published_studies(tables, COMPARED, tmp_path)
     summary = summarize(found, keyed(tables), [100, 200])
     assert {f"{label} (published)" for label in COMPARED} == set(summary["sampler"])
 
 
 @needs_tables
 @pytest.mark.slow
-def test_every_committed_arm_stands(tmp_path: Path) -> None:
+def test_every_committed_row_stands(tmp_path: Path) -> None:
     replayed, store = present_replays(), Store(tmp_path)
     again = [replay.cell for chosen in replayed.values() for replay in chosen]
     assert not [outcome for outcome in run(again, store, n_jobs=1) if outcome.error]
     # What networks and processes choose depends on the rounding of the processor.
-    kept = continued(committed.read(), committed.read_cells(), replayed, store, INEXACT)
-    assert list(kept.dropped) == []
+    stands = continued(committed.read(), committed.read_cells(), replayed, store, INEXACT)
+    assert list(stands.dropped) == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from made import evidence
+from made import measured
 import pytest
 
 from harness import rankings
@@ -39,9 +39,9 @@ def test_there_is_a_cell_for_each_number_of_tables_4_to_9() -> None:
     ],
 )
 def test_a_number_is_where_the_paper_has_it(
-    cell: tuple[int, paper.Place, int, str, str], mean: float, std: float | None
+    cell: tuple[int, paper.ProblemKey, int, str, str], mean: float, std: float | None
 ) -> None:
-    (found,) = [p for p in published() if (p.table, p.place, p.budget, p.row, p.metric) == cell]
+    (found,) = [p for p in published() if (p.table, p.problem, p.budget, p.row, p.metric) == cell]
     assert (found.mean, found.std) == (mean, std)
 
 
@@ -54,21 +54,21 @@ def test_inside_is_1_96_standard_errors_of_both_by_hand() -> None:
     # Table 4: 52.3 +- 6.1 over 200 seeds. Ours: mean 54, standard deviation sqrt(8) over 5 seeds.
     # 1.96 sqrt(6.1^2 / 200 + 8 / 5) = 1.96 sqrt(0.18605 + 1.6) = 2.619...
     key = (paper.CIFAR10, 200, "ZAPS")
-    ours = compare(evidence({key: [50, 52, 56, 56, 56]}))[20]
+    ours = compare(measured({key: [50, 52, 56, 56, 56]}))[20]
     assert (ours.published.row, ours.published.table) == ("ZAPS", 4)
     assert ours.mean == pytest.approx(54.0)
     assert ours.std == pytest.approx(math.sqrt(8.0))
     assert ours.difference == pytest.approx(1.7)
     assert ours.resolution == pytest.approx(2.6194, abs=1e-3)
     assert ours.inside is True
-    further = compare(evidence({key: [51, 53, 57, 57, 57]}))[20]
+    further = compare(measured({key: [51, 53, 57, 57, 57]}))[20]
     assert further.inside is False  # 2.7 > 2.62
 
 
 def test_without_a_printed_deviation_ours_stands_in() -> None:
     ours = [
         c
-        for c in compare(evidence({(paper.NASBENCH101, 200, "REA"): [6, 8, 10]}))
+        for c in compare(measured({(paper.NASBENCH101, 200, "REA"): [6, 8, 10]}))
         if c.published.row == "REA" and c.published.table == 8 and c.published.budget == 200
     ]
     assert ours[0].resolution == pytest.approx(1.96 * math.sqrt(4 / 200 + 4 / 3))
@@ -76,13 +76,13 @@ def test_without_a_printed_deviation_ours_stands_in() -> None:
 
 def test_nothing_follows_from_another_table_than_the_papers() -> None:
     key = (paper.CIFAR10, 200, "RS")
-    made = evidence({key: [1.0, 2.0]})
+    made = measured({key: [1.0, 2.0]})
     assert headline(compare(made), judge(made)) == (
         "0 of 0 claims that can be tested hold; 1 of 1 table cells lie inside what the seeds can "
         "tell."
     )
-    other = evidence({key: [1.0, 2.0]})
-    other.readings["source"] = "package"
+    other = measured({key: [1.0, 2.0]})
+    other.metrics["source"] = "package"
     cell = compare(other)[0]
     assert (cell.mean, cell.verdict, cell.inside) == (1.5, "other table", None)
     verdicts = judge(other)
@@ -93,18 +93,18 @@ def test_nothing_follows_from_another_table_than_the_papers() -> None:
 
 
 def test_one_seed_tells_nothing_and_no_seed_is_not_run() -> None:
-    cells = compare(evidence({(paper.CIFAR10, 200, "RS"): [1.0]}))
+    cells = compare(measured({(paper.CIFAR10, 200, "RS"): [1.0]}))
     assert cells[0].verdict == "one seed"
     assert cells[1].verdict == "not run"
 
 
 def test_a_proxy_only_scheme_is_inside_only_as_printed() -> None:
     def verdict(value: float) -> str:
-        cells = compare(evidence({(paper.CIFAR10, 200, paper.SYNFLOW): [value]}))
+        cells = compare(measured({(paper.CIFAR10, 200, paper.SYNFLOW): [value]}))
         return next(
             c.verdict
             for c in cells
-            if c.published.row == paper.SYNFLOW and c.published.place == paper.CIFAR10
+            if c.published.row == paper.SYNFLOW and c.published.problem == paper.CIFAR10
         )
 
     assert verdict(22.0) == "inside"

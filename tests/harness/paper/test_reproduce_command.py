@@ -19,11 +19,11 @@ from harness import cli
 from harness import problems
 from harness.cli import reproduce
 from harness.experiment import CellResult
+from harness.paper import committed
 from harness.paper import experiments
 from harness.paper import published as paper
-from harness.paper import results as committed
-from harness.paper.experiments import Arm
 from harness.paper.experiments import Experiment
+from harness.paper.experiments import Row
 from harness.statistics import cliffs_delta
 from harness.statistics import mann_whitney_p
 
@@ -33,9 +33,9 @@ SMALL = (
         "main",
         (paper.CIFAR10,),
         (12, 20),
-        (Arm(paper.ZAPS, "zaps-paper"), Arm("RS", "random"), Arm("LS", "tpe", max_seeds=1)),
+        (Row(paper.ZAPS, "zaps-paper"), Row("RS", "random"), Row("LS", "tpe", max_seeds=1)),
     ),
-    Experiment("fusion", (paper.CIFAR10,), (12,), (Arm("ZAPS", "zaps-paper"),)),
+    Experiment("fusion", (paper.CIFAR10,), (12,), (Row("ZAPS", "zaps-paper"),)),
 )
 
 
@@ -68,12 +68,12 @@ def test_it_runs_resumes_shows_and_writes(tmp_path: Path) -> None:
     page = (tmp_path / "run" / "paper.html").read_text(encoding="utf-8")
     for text in ("Rank correlation", "data-figure", "52.3 ± 6.1", "zaps-harness"):
         assert text in page
-    # What was written gives the same evidence.
-    evidence = committed.read(tmp_path / "parquet")
-    assert len(evidence.readings) == len(evidence.readings.drop_duplicates())
-    assert evidence.sample(paper.CIFAR10, 12, paper.ZAPS).shape == (2,)
-    assert evidence.sizes == {paper.CIFAR10: 15_625}
-    assert evidence.facts["Samplers"]
+    # What was written is read back.
+    results = committed.read(tmp_path / "parquet")
+    assert len(results.metrics) == len(results.metrics.drop_duplicates())
+    assert results.sample(paper.CIFAR10, 12, paper.ZAPS).shape == (2,)
+    assert results.sizes == {paper.CIFAR10: 15_625}
+    assert results.facts["Samplers"]
     shown = call("reproduce", "all", "--seeds", "2", "--n-jobs", "1", "--output", folder)
     assert "7 of 7 studies are there already" in shown
 
@@ -99,7 +99,7 @@ def test_committed_studies_are_not_run_again(
         for study in studies
     ]
     committed.write(whole, other, tmp_path / "committed")
-    monkeypatch.setattr(committed, "committed", lambda: tmp_path / "committed")
+    monkeypatch.setattr(committed, "default_directory", lambda: tmp_path / "committed")
     output = run("second", "--seeds", "3", "--continue-published",
                  "--write", str(tmp_path / "new"))  # fmt: skip
     assert (
@@ -110,12 +110,12 @@ def test_committed_studies_are_not_run_again(
     assert len(list((tmp_path / "second" / "cells").iterdir())) == 3 + 1 + 3
     columns = ["sampler", "budget", "seed", "precision", "regret", "best_value", "spearman"]
     new = committed.read(tmp_path / "new")
-    pd.testing.assert_frame_equal(new.readings[columns], whole.readings[columns])
+    pd.testing.assert_frame_equal(new.metrics[columns], whole.metrics[columns])
     assert len(new.runs) == 2
     assert evaluated(committed.read_cells(tmp_path / "new")) == evaluated(studies)
 
 
-def test_nothing_is_run_if_so_asked_and_an_unknown_arm_is_refused(tmp_path: Path) -> None:
+def test_nothing_is_run_if_so_asked_and_an_unknown_row_is_refused(tmp_path: Path) -> None:
     call("reproduce", "main", "--seeds", "1", "--no-run", "--output", str(tmp_path))
     assert not (tmp_path / "cells").exists()
     output = call("reproduce", "main", "--arm", "zaps", "--output", str(tmp_path), code=2)
@@ -127,8 +127,8 @@ def test_trust_needs_something_committed_to_continue(tmp_path: Path) -> None:
     assert "add --continue-published" in " ".join(output.split())
 
 
-def test_the_order_is_by_seeds_and_shared_arms_run_once() -> None:
-    tables, _ = experiments.tables_at_hand()
+def test_the_order_is_by_seeds_and_shared_rows_run_once() -> None:
+    tables, _ = experiments.available_tables()
     made = experiments.cells(SMALL, tables, 3)
     assert [cell.seed for cell in made] == [0] * 4 + [1] * 3 + [2] * 3
     assert len({cell.key for cell in made}) == len(made)
@@ -136,8 +136,7 @@ def test_the_order_is_by_seeds_and_shared_arms_run_once() -> None:
 
 def test_experiments_are_told_apart_by_arguments_alone() -> None:
     table = problems.load("nasbench201", "cifar10", "package")
-    arms = {arm.label: arm for arm in (Arm("a", "zaps-paper", experiments.all_proxies),)}
-    spec = arms["a"].spec(table)
+    spec = Row("a", "zaps-paper", experiments.all_proxies).spec(table)
     assert spec.target == "zaps-paper"
     assert spec.arguments == {"initial_proxies": list(table.proxies.columns)}
 
@@ -152,7 +151,7 @@ def test_too_large_results_are_refused(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_without_results_the_reader_is_told(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"has no readings.parquet.*--write"):
+    with pytest.raises(ValueError, match=r"has no metrics.parquet.*--write"):
         committed.read(tmp_path)
 
 
@@ -160,7 +159,7 @@ def test_compare_against_published(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     folder = tmp_path / "parquet"
     call("reproduce", "main", "--seeds", "2", "--n-jobs", "1", "--output", str(tmp_path / "run"),
          "--write", str(folder))  # fmt: skip
-    monkeypatch.setattr(committed, "committed", lambda: folder)
+    monkeypatch.setattr(committed, "default_directory", lambda: folder)
     output = call(
         "compare",
         "--source",
@@ -195,7 +194,7 @@ def test_committed_metrics_by_another_path(monkeypatch: pytest.MonkeyPatch) -> N
     table = pd.read_parquet(Path(DATA) / "nasbench201.parquet")
     accuracy = table["accuracy__cifar10"].to_numpy(np.float64)
     top = set(np.argsort(-accuracy, kind="stable")[:100].tolist())
-    evidence, cells = committed.read(), committed.read_cells()
+    results, cells = committed.read(), committed.read_cells()
     samples: dict[str, list[float]] = {}
     for result in cells:
         cell = result.cell
@@ -210,9 +209,9 @@ def test_committed_metrics_by_another_path(monkeypatch: pytest.MonkeyPatch) -> N
                 continue
             precision = 100.0 * len(top & set(rows[:budget])) / 100
             regret = 100.0 * (accuracy.max() - accuracy[rows[:budget]].max()) / accuracy.max()
-            place = (paper.CIFAR10, budget, cell.sampler.label)
-            assert evidence.sample(*place)[cell.seed] == pytest.approx(precision)
-            committed_regret = evidence.sample(*place, "regret")[cell.seed]
+            problem = (paper.CIFAR10, budget, cell.sampler.label)
+            assert results.sample(*problem)[cell.seed] == pytest.approx(precision)
+            committed_regret = results.sample(*problem, "regret")[cell.seed]
             assert committed_regret == pytest.approx(regret, rel=1e-4, abs=1e-6)
             if budget == 200:
                 samples.setdefault(cell.sampler.label, []).append(precision)

@@ -1,9 +1,9 @@
-"""The committed results: what anyone can read tables, figures and claims from without a run.
+"""Committed results, from which tables, figures and claims are read without running anything.
 
-Two files, at most 3 MB together. ``readings.parquet`` has one row per study and budget with its
-metrics, and in its metadata where the numbers come from. ``cells.parquet`` has one row per study
-of the first seeds, with the rows of the table that it evaluated, in order: what the metrics can be
-recomputed from, and what a new sampler is compared with.
+Two files, at most 3 MB together. ``metrics.parquet`` has one row per study and budget with its
+metrics, and the provenance of the numbers in its metadata. ``cells.parquet`` has one row per study
+of the first seeds, with the rows of the table that it evaluated, in order: from these the metrics
+can be recomputed, and new samplers are compared with them.
 
 Notations:
     evaluated: rows of the table, each once, in order of evaluation; all tables have fewer than
@@ -30,7 +30,7 @@ import pyarrow.parquet as pq
 from harness.experiment import Cell
 from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
-from harness.paper.evidence import Evidence
+from harness.paper.measured import MeasuredResults
 from harness.problems import TabularBenchmark
 from harness.report.provenance import Fact
 from harness.run.files import write_whole
@@ -38,25 +38,25 @@ from harness.run.files import write_whole
 
 MAX_BYTES = 3_000_000
 RAW_SEEDS = 30
-"""Seeds whose evaluated rows are kept: of all seeds they would need four times the space."""
+"""Number of first seeds whose evaluated rows are stored; all would take four times the space."""
 
-READINGS = "readings.parquet"
+METRICS = "metrics.parquet"
 CELLS = "cells.parquet"
 
 _METADATA = b"harness.paper"
 _INTEGERS = {"budget": np.uint16, "seed": np.uint16, "run": np.int16}
 _FLOATS = ("precision", "regret", "best_value", "repeat_share", "cpu_seconds", "spearman")
-_DIGITS = 5  # significant ones, more than any table shows
+_DIGITS = 5  # Significant ones; no table shows more.
 
 
-def committed() -> Path:
+def default_directory() -> Path:
     """Directory of the results that come with the harness."""
     return Path(str(files("harness.paper"))) / "data"
 
 
 def write(
-    evidence: Evidence,
-    results: Sequence[CellResult],
+    results: MeasuredResults,
+    studies: Sequence[CellResult],
     directory: Path,
     *,
     raw_seeds: int = RAW_SEEDS,
@@ -64,10 +64,10 @@ def write(
     """Write both files.
 
     Args:
-        evidence: All readings, their correlations and facts.
-        results: The studies behind them; of one that is there twice the first is kept.
-        directory: Where to; made if it is not there.
-        raw_seeds: Number of first seeds whose evaluated rows are kept.
+        results: All metrics, their correlations and facts.
+        studies: The studies behind them; of duplicates the first is stored.
+        directory: Where to write; made if it is missing.
+        raw_seeds: Number of first seeds whose evaluated rows are stored.
 
     Returns:
         Size of both files in bytes.
@@ -75,14 +75,14 @@ def write(
     Raises:
         ValueError: If they would be larger than 3 MB. Nothing is written then.
     """
-    kept: dict[tuple[Any, ...], CellResult] = {}
-    for result in results:
-        cell = result.cell
+    raw: dict[tuple[Any, ...], CellResult] = {}
+    for study in studies:
+        cell = study.cell
         if cell.seed < raw_seeds:
-            kept.setdefault((*cell.arm, cell.budget, cell.seed), result)
+            raw.setdefault((*cell.arm, cell.budget, cell.seed), study)
     contents = {
-        READINGS: _parquet(_readings_table(evidence)),
-        CELLS: _parquet(_cells_table(list(kept.values()))),
+        METRICS: _parquet(_metrics_table(results)),
+        CELLS: _parquet(_cells_table(list(raw.values()))),
     }
     size = sum(map(len, contents.values()))
     if size > MAX_BYTES:
@@ -95,31 +95,31 @@ def write(
     return size
 
 
-def read(directory: Path | None = None) -> Evidence:
-    """The evidence of a directory, by default the committed one.
+def read(directory: Path | None = None) -> MeasuredResults:
+    """Read the results of a directory, by default the committed ones.
 
     Raises:
         ValueError: If the directory has no results.
     """
-    table = _read(directory, READINGS)
+    table = _read(directory, METRICS)
     content = json.loads(table.schema.metadata[_METADATA])
-    readings = table.to_pandas()
+    metrics = table.to_pandas()
     for name in ("benchmark", "dataset", "source", "sampler", "made_by"):
-        readings[name] = readings[name].astype(object)
-    readings = readings.astype({name: np.int64 for name in _INTEGERS})
-    places = {tuple(place.split("/")): place for place in content["sizes"]}
-    return Evidence(
-        readings.astype(dict.fromkeys(_FLOATS, np.float64)),
+        metrics[name] = metrics[name].astype(object)
+    metrics = metrics.astype({name: np.int64 for name in _INTEGERS})
+    problems = {tuple(problem.split("/")): problem for problem in content["sizes"]}
+    return MeasuredResults(
+        metrics.astype(dict.fromkeys(_FLOATS, np.float64)),
         {
             (benchmark, dataset): pd.DataFrame(
                 matrix["values"], index=matrix["names"], columns=matrix["names"]
             )
-            for (benchmark, dataset), place in places.items()
-            if (matrix := content["spearman"].get(place))
+            for (benchmark, dataset), problem in problems.items()
+            if (matrix := content["spearman"].get(problem))
         },
         {
-            (benchmark, dataset): content["sizes"][place]
-            for (benchmark, dataset), place in places.items()
+            (benchmark, dataset): content["sizes"][problem]
+            for (benchmark, dataset), problem in problems.items()
         },
         {title: [Fact(**fact) for fact in facts] for title, facts in content["facts"].items()},
         [[Fact(**fact) for fact in run] for run in content["runs"]],
@@ -127,9 +127,9 @@ def read(directory: Path | None = None) -> Evidence:
 
 
 def read_cells(directory: Path | None = None) -> list[CellResult]:
-    """The studies whose evaluated rows are kept.
+    """Read the studies whose evaluated rows are stored.
 
-    Repeated proposals are not kept, and the CPU time of a study is spread evenly over its
+    Repeated proposals are not stored, and the CPU time of a study is spread evenly over its
     evaluations.
 
     Raises:
@@ -141,12 +141,12 @@ def read_cells(directory: Path | None = None) -> list[CellResult]:
 def published_studies(
     benchmarks: Sequence[TabularBenchmark], labels: Sequence[str], directory: Path | None = None
 ) -> list[CellResult]:
-    """Committed studies on these very tables, labelled as published, to compare others with.
+    """Read the committed studies on the given tables, labelled as published, for comparisons.
 
     Args:
         benchmarks: Tables of a comparison.
-        labels: Rows of the paper's tables that are wanted.
-        directory: By default that of the committed results.
+        labels: Rows of the paper's tables to read.
+        directory: Directory to read, by default that of the committed results.
 
     Returns:
         Results under the label ``"... (published)"``.
@@ -162,18 +162,18 @@ def published_studies(
 
 
 def _as_published(result: CellResult) -> CellResult:
-    """A committed study under its label here.
+    """Relabel a committed study.
 
-    Runs add up over versions of the code whose studies were found to agree
-    (:mod:`harness.paper.continuation`), so that all of a row are of one sampler.
+    Versions of the code whose studies were found to agree (:mod:`harness.paper.continuation`)
+    count as one sampler.
     """
     sampler = result.cell.sampler
     sampler = replace(sampler, label=f"{sampler.label} (published)", fingerprint="published")
     return replace(result, cell=replace(result.cell, sampler=sampler))
 
 
-def _readings_table(evidence: Evidence) -> pa.Table:
-    frame = evidence.readings.sort_values(
+def _metrics_table(results: MeasuredResults) -> pa.Table:
+    frame = results.metrics.sort_values(
         ["benchmark", "dataset", "sampler", "budget", "seed"], kind="stable"
     ).astype(_INTEGERS)
     for name in _FLOATS:
@@ -181,16 +181,16 @@ def _readings_table(evidence: Evidence) -> pa.Table:
     frame["found_optimum"] = frame["found_optimum"].astype(bool)
     content = {
         "facts": {
-            title: [asdict(fact) for fact in facts] for title, facts in evidence.facts.items()
+            title: [asdict(fact) for fact in facts] for title, facts in results.facts.items()
         },
-        "runs": [[asdict(fact) for fact in run] for run in evidence.runs],
-        "sizes": {"/".join(place): size for place, size in evidence.sizes.items()},
+        "runs": [[asdict(fact) for fact in run] for run in results.runs],
+        "sizes": {"/".join(problem): size for problem, size in results.sizes.items()},
         "spearman": {
-            "/".join(place): {
+            "/".join(problem): {
                 "names": list(matrix.columns),
                 "values": matrix.to_numpy().round(_DIGITS).tolist(),
             }
-            for place, matrix in evidence.spearman.items()
+            for problem, matrix in results.spearman.items()
         },
     }
     return _with_metadata(pa.Table.from_pandas(frame, preserve_index=False), content)
@@ -270,7 +270,7 @@ def _parquet(table: pa.Table) -> bytes:
 
 
 def _read(directory: Path | None, name: str) -> pa.Table:
-    path = (directory or committed()) / name
+    path = (directory or default_directory()) / name
     if not path.is_file():
         raise ValueError(
             f"{path.parent} must hold committed results, but has no {name}. Write them from a "
@@ -280,7 +280,7 @@ def _read(directory: Path | None, name: str) -> pa.Table:
 
 
 def _rounded(values: np.ndarray[Any, np.dtype[np.float64]]) -> Any:
-    """To a few significant digits, which compress better."""
+    """Round to a few significant digits, which compress better."""
     with np.errstate(divide="ignore"):
         magnitude = np.floor(np.log10(np.abs(values)))
     factor = 10.0 ** (_DIGITS - 1 - np.where(np.isfinite(magnitude), magnitude, 0.0))
