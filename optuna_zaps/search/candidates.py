@@ -172,7 +172,7 @@ class CandidateSet:
         """Names of the parameters."""
         return tuple(self.choices)
 
-    # A pool of candidates lives for one trial, which seldom looks anything up in it.
+    # Lazily: a pool lives for one trial, which seldom needs the index.
     @cached_property
     def _index(self) -> dict[int, int]:
         """Row by the number that names the configuration."""
