@@ -1,12 +1,13 @@
-"""What is compared with what: the cells of a comparison and what a finished cell holds.
+"""Cells of a comparison, samplers x problems x seeds x budgets, and their results.
 
-A cell is one study: a sampler with its arguments, on one data set of one benchmark, with one seed
-and one budget of distinct evaluations.
+A cell is one study: a sampler with its arguments on one problem, with one seed and one budget. It
+travels as text: any process finds its problem and its sampler by their names.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import asdict
 from dataclasses import dataclass
 from dataclasses import field
@@ -14,23 +15,28 @@ import hashlib
 import json
 from typing import Any
 
+from harness.problems import Problem
+
 
 @dataclass(frozen=True)
 class SamplerSpec:
     """A sampler by name.
 
     Attributes:
-        label: What tables and figures call it.
+        label: Its name in tables and figures.
         target: Name in the registry (``"zaps"``), or ``"module:Class"``.
         arguments: Keyword arguments that override the registry's.
-        fingerprint: What identifies the code behind the target (a version or a hash of sources),
-            so that results of other code are never mistaken for this one's.
+        fingerprint: Identifies the code behind the target (a version or a hash of sources), so
+            that results of other code are never mistaken for this one's.
+        budget_aware: Whether the sampler plans for its budget. Then it has a study of its own at
+            each; any other has one at the largest, which is cut at the smaller ones.
     """
 
     label: str
     target: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
     fingerprint: str = ""
+    budget_aware: bool = False
 
 
 @dataclass(frozen=True)
@@ -38,10 +44,8 @@ class Cell:
     """One study of a comparison.
 
     Attributes:
-        benchmark: Name of the benchmark.
-        dataset: Name of its data set, or of one of its problems.
-        source: Source of its numbers.
-        benchmark_fingerprint: Hash of the numbers.
+        problem: Text of the problem (:func:`harness.problems.load`).
+        problem_fingerprint: Hash of its numbers.
         sampler: The sampler and its arguments.
         seed: Seed of the sampler.
         budget: Number of distinct configurations to evaluate.
@@ -53,10 +57,8 @@ class Cell:
         ValueError: If fewer than one trial is in flight.
     """
 
-    benchmark: str
-    dataset: str
-    source: str
-    benchmark_fingerprint: str
+    problem: str
+    problem_fingerprint: str
     sampler: SamplerSpec
     seed: int
     budget: int
@@ -70,35 +72,25 @@ class Cell:
             )
 
     @property
-    def arm(self) -> tuple[str, str, str, str]:
-        """Benchmark, data set, source and label: what a row of a comparison stands for."""
-        return (self.benchmark, self.dataset, self.source, self.sampler.label)
-
-    @property
-    def content(self) -> dict[str, Any]:
-        """Fields as a file holds them, without those that older files lack."""
-        content = asdict(self)
-        if self.in_flight == 1:
-            del content["in_flight"]  # Files and hashes from before there was a choice.
-        return content
+    def unit(self) -> str:
+        """Unit of the budget, ``"evaluations"`` or ``"trials"``."""
+        return "trials" if self.by_trials else "evaluations"
 
     @property
     def key(self) -> str:
         """Content hash: equal for equal work. The label is a name, not work."""
-        content = self.content
+        content = asdict(self)
         del content["sampler"]["label"]
-        if not self.by_trials:
-            del content["by_trials"]  # The hashes of results from before there was a choice.
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:20]
 
 
 @dataclass(frozen=True)
 class CellResult:
-    """What one finished study left.
+    """Record of a finished study.
 
     Attributes:
-        cell: What was run.
+        cell: The study.
         asked: Number of the configuration for each ask, in order, repeated proposals included;
             length (n_asks,). Of a table it is the row; without one, configurations are numbered
             as the study came upon them.
@@ -132,7 +124,26 @@ class CellResult:
         """Whether the cap on asks ended the study before its budget was spent."""
         return len(self.evaluated) < self.cell.budget
 
-    @property
-    def repeat_share(self) -> float:
-        """Fraction of the asks that proposed a configuration evaluated before, in [0, 1]."""
-        return 1.0 - len(self.evaluated) / len(self.asked)
+
+def make_cells(
+    problems: Sequence[Problem],
+    samplers: Sequence[SamplerSpec],
+    seeds: Sequence[int],
+    budgets: Sequence[int],
+    *,
+    by_trials: bool = False,
+    in_flight: int = 1,
+) -> list[Cell]:
+    """Every combination, seeds first, so that all samplers progress side by side.
+
+    The budgets count distinct configurations, or, by trials, every proposal. A sampler that plans
+    for its budget gets a study for each; any other one study at the largest, which can be cut at
+    the smaller ones. Every study has as many trials ``in_flight``.
+    """
+    return [
+        Cell(problem.text, problem.fingerprint, sampler, seed, budget, by_trials, in_flight)
+        for seed in seeds
+        for problem in problems
+        for sampler in samplers
+        for budget in (budgets if sampler.budget_aware else [max(budgets)])
+    ]

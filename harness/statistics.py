@@ -1,16 +1,22 @@
-"""Whether one sampler is better than another: the statistics of Section 4 of the paper.
+"""Whether one sampler is better than another, on one problem and over many.
+
+On one problem: the statistics of Section 4 of the paper. Over many: mean ranks and their tests
+(Demšar, 2006).
 
 Notations:
     first, second: one number per study of two samplers, shapes (m,) and (n,); NaN is left out.
         Their studies are independent: seeds are not paired, for equal seeds make no equal draws.
     U: number of pairs (x, y) with x > y, ties counted as a half; 0 .. m n.
     delta: Cliff's delta, P(x > y) - P(x < y) = 2 U / (m n) - 1, in [-1, 1].
+    losses: frame of shape (n_problems, n_samplers), the mean loss of each sampler on each problem,
+        smaller is better. A problem is one observation: seeds only make it more exact.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from collections.abc import Iterator
+from itertools import combinations
 from itertools import permutations
 from typing import Any
 
@@ -19,18 +25,11 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import stats
 
+from harness.metrics import GROUP
+from harness.metrics import QUANTITIES
+
 
 Floats = npt.NDArray[np.float64]
-
-LARGER_IS_BETTER = {
-    "precision": True,
-    "best_value": True,
-    "hypervolume": True,
-    "regret": False,
-    "cpu_seconds": False,
-}
-GROUP = ("benchmark", "dataset", "source", "in_flight", "budget")
-"""Columns in which studies must agree to be compared."""
 
 COLUMNS = (
     *GROUP,
@@ -45,8 +44,18 @@ COLUMNS = (
     "effect",
 )
 
+PAIR_COLUMNS = (
+    "sampler_a",
+    "sampler_b",
+    "n_better",
+    "n_worse",
+    "n_equal",
+    "p_value",
+    "p_holm",
+)
 _CONFIDENCE = 0.95
 _N_RESAMPLES = 5_000
+_DIGITS = 10  # Means of equal numbers in another order differ in the last digit.
 # The paper names the two ends; the border between is that of Romano et al. (2006).
 _NEGLIGIBLE, _SMALL, _LARGE = 0.15, 0.33, 0.47
 
@@ -155,29 +164,24 @@ def compare(
     """Test samplers against each other.
 
     Args:
-        summary: What :func:`harness.metrics.summarize` returned. Without a column ``in_flight``,
-            all studies had one trial in flight.
-        metric: One of :data:`LARGER_IS_BETTER`.
+        summary: Frame of :func:`harness.metrics.summarize`.
+        metric: Name of a quantity of which larger, or smaller, numbers are better.
         reference: Test this sampler against each other one; by default all ordered pairs.
 
     Returns:
-        One row per data set, trials in flight, budget and ordered pair, with the columns of
+        One row per group (:data:`harness.metrics.GROUP`) and ordered pair, with the columns of
         :data:`COLUMNS`. ``difference`` is mean a - mean b in the unit of the metric, ``ci_low``
         and ``ci_high`` its 95 % interval. ``p_value`` is that of the alternative "a is better than
-        b", ``p_holm`` the same adjusted over all tests of that data set, trials in flight and
-        budget. ``cliffs_delta`` is positive where a is better, whatever the direction of the
-        metric.
+        b", ``p_holm`` the same adjusted over all tests of that group. ``cliffs_delta`` is positive
+        where a is better, whatever the direction of the metric.
 
     Raises:
         ValueError: If the metric or the reference is unknown.
     """
-    if metric not in LARGER_IS_BETTER:
-        raise ValueError(f"metric must be one of {list(LARGER_IS_BETTER)}, but got {metric!r}.")
+    larger_is_better = _direction(metric)
     known = summary["sampler"].unique().tolist()
     if reference is not None and reference not in known:
         raise ValueError(f"reference must be one of {known}, but got {reference!r}.")
-    if "in_flight" not in summary:
-        summary = summary.assign(in_flight=1)
     rows: list[dict[str, Any]] = []
     for group, studies in summary.groupby(list(GROUP), sort=False):
         samples = {
@@ -186,12 +190,80 @@ def compare(
         }
         tests = [
             {**dict(zip(GROUP, group, strict=True)), **test}
-            for test in _tests(samples, reference, larger_is_better=LARGER_IS_BETTER[metric])
+            for test in _tests(samples, reference, larger_is_better=larger_is_better)
         ]
         for test, p_holm in zip(tests, holm([test["p_value"] for test in tests]), strict=True):
             test["p_holm"] = p_holm
         rows += tests
     return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def mean_losses(summary: pd.DataFrame, metric: str = "regret") -> pd.DataFrame:
+    """Mean over seeds, for the problems on which every sampler has a study.
+
+    Args:
+        summary: One row per study, with the columns ``problem``, ``sampler`` and ``metric``.
+        metric: Name of a quantity; negated where larger numbers are better.
+
+    Returns:
+        The losses, samplers and problems in the order of the summary.
+
+    Raises:
+        ValueError: If neither larger nor smaller numbers of the metric are better.
+    """
+    means = summary.groupby(["problem", "sampler"], sort=False)[metric].mean().unstack()
+    order = means.loc[summary["problem"].unique(), summary["sampler"].unique()]
+    sign = -1.0 if _direction(metric) else 1.0
+    return sign * order.dropna().round(_DIGITS)
+
+
+def ranks(losses: pd.DataFrame) -> pd.DataFrame:
+    """Rank of each sampler on each problem, 1 for the best; equal ones share their mean rank."""
+    return losses.rank(axis="columns", method="average")
+
+
+def friedman_p(losses: pd.DataFrame) -> float:
+    """Friedman's test of whether the samplers differ at all.
+
+    Returns:
+        The p-value of the chi-squared approximation with correction for ties; 1 if all samplers
+        are equal on every problem, NaN for fewer than three samplers or two problems.
+    """
+    n_problems, n_samplers = losses.shape
+    if n_samplers < 3 or n_problems < 2:
+        return float("nan")
+    if (losses.nunique(axis="columns") == 1).all():
+        return 1.0
+    return float(stats.friedmanchisquare(*losses.to_numpy().T).pvalue)
+
+
+def pairs(losses: pd.DataFrame) -> pd.DataFrame:
+    """Wilcoxon's signed-rank test of each pair of samplers over the problems.
+
+    Args:
+        losses: The losses, on a scale that means the same on every problem.
+
+    Returns:
+        One row per pair with the columns of :data:`PAIR_COLUMNS`: on how many problems a is
+        better than b, the two-sided p-value (the ranks of equal problems are split between the
+        sides), and the same adjusted over the pairs by Holm's procedure.
+    """
+    rows = []
+    for a, b in combinations(losses.columns, 2):
+        difference = (losses[a] - losses[b]).to_numpy(np.float64)
+        rows.append(
+            {
+                "sampler_a": a,
+                "sampler_b": b,
+                "n_better": int((difference < 0).sum()),
+                "n_worse": int((difference > 0).sum()),
+                "n_equal": int((difference == 0).sum()),
+                "p_value": _signed_rank_p(difference),
+            }
+        )
+    frame = pd.DataFrame(rows, columns=list(PAIR_COLUMNS))
+    frame["p_holm"] = holm(frame["p_value"])
+    return frame
 
 
 def _tests(
@@ -237,3 +309,20 @@ def _difference_of_means(first: Floats, second: Floats, axis: int = -1) -> Float
 def _finite(values: npt.ArrayLike) -> Floats:
     array = np.asarray(values, dtype=np.float64).ravel()
     return array[~np.isnan(array)]
+
+
+def _signed_rank_p(difference: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
+    if not difference.size:
+        return float("nan")
+    if not difference.any():
+        return 1.0
+    return float(stats.wilcoxon(difference, zero_method="zsplit").pvalue)
+
+
+def _direction(metric: str) -> bool:
+    """Whether larger numbers of a metric are better."""
+    found = QUANTITIES[metric].larger_is_better if metric in QUANTITIES else None
+    if found is None:
+        known = [q.name for q in QUANTITIES.values() if q.larger_is_better is not None]
+        raise ValueError(f"metric must be one of {known}, but got {metric!r}.")
+    return found

@@ -1,140 +1,112 @@
-"""``zaps-harness list`` and ``compare``: run a comparison."""
+"""``zaps-harness compare``: run a comparison."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 import sys
-from typing import Annotated
-
-from rich.table import Table
-import typer
 
 from harness import problems
 from harness import samplers
-from harness.cli.common import InFlight
-from harness.cli.common import Jobs
-from harness.cli.common import Output
-from harness.cli.common import clean_errors
-from harness.cli.common import console
-from harness.cli.common import found
-from harness.cli.common import print_notes
-from harness.cli.common import report_failures
-from harness.cli.common import run_missing
-from harness.cli.common import say
-from harness.cli.stored import SHOWN
-from harness.cli.stored import show
+from harness.cli import options
+from harness.cli.console import clean_errors
+from harness.cli.console import found
+from harness.cli.console import plain_warnings
+from harness.cli.console import print_notes
+from harness.cli.console import report_failures
+from harness.cli.console import run_missing
+from harness.cli.console import say
+from harness.cli.report import SHOWN
+from harness.cli.report import show
+from harness.experiment import Cell
 from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
+from harness.experiment import make_cells
+from harness.metrics import Budgets
 from harness.paper.committed import published_studies
 from harness.paper.experiments import COMPARED
+from harness.problems import Problem
 from harness.problems import TabularBenchmark
-from harness.readings import keyed
-from harness.run.runner import make_cells
+from harness.report.tables import MOST_DETAILED
+from harness.run.engines import Engine
 from harness.run.store import Store
-
-
-SamplerNames = Annotated[
-    list[str],
-    typer.Option(
-        "--sampler",
-        "-s",
-        help="A name of [bold]zaps-harness list[/bold] or module:Class, with arguments if need "
-        'be: "optuna.samplers:TPESampler(multivariate=False)", and a label in front of it: '
-        '"uni=optuna.samplers:TPESampler(multivariate=False)". Repeatable.',
-    ),
-]
-
-
-def list_() -> None:
-    """Show the benchmarks, data sets, sources and samplers that have a name."""
-    table = Table("benchmark", "data sets", "source", "on this machine", title_justify="left")
-    for info in problems.available():
-        for source, description in info.sources.items():
-            state = "no" if source not in info.present else "yes"
-            if source == info.default_source:
-                state += ", the default"
-            table.add_row(info.name, ", ".join(info.datasets), f"{source}: {description}", state)
-    console.print(table)
-    named = Table("sampler", "what it is")
-    for entry in samplers.available():
-        named.add_row(entry.name, entry.description)
-    named.add_row("module:Class", "any other Optuna sampler, with keyword arguments")
-    console.print(named)
+from harness.suites import ONE_TABLE
+from harness.suites import Suite
+from harness.suites import select
 
 
 def compare(
-    benchmark: Annotated[str, typer.Option(help="Name of the benchmark.")] = "nasbench201",
-    dataset: Annotated[list[str], typer.Option(help="Name of a data set. Repeatable.")] = [
-        "cifar10"
-    ],
-    source: Annotated[
-        str | None, typer.Option(help="Source of the numbers; by default the best at hand.")
-    ] = None,
-    sampler: SamplerNames = ["zaps", "tpe", "random"],
-    budget: Annotated[list[int], typer.Option(min=1, help="Distinct evaluations. Repeatable.")] = [
-        200
-    ],
-    seeds: Annotated[int, typer.Option(min=1, help="Studies per sampler.")] = 10,
-    first_seed: Annotated[int, typer.Option(min=0, help="Seed of the first of them.")] = 0,
-    in_flight: InFlight = 1,
-    n_jobs: Jobs = None,
-    against_published: Annotated[
-        bool,
-        typer.Option(
-            "--against-published",
-            help="Add the committed results of the paper's samplers on these tables; they are not "
-            "run again.",
-        ),
-    ] = False,
-    output: Output = Path("zaps-results"),
+    problem: options.Problems = None,
+    sampler: options.SamplerNames = None,
+    budget: options.BudgetSizes = None,
+    seeds: options.Seeds = None,
+    first_seed: options.FirstSeed = 0,
+    seeds_of: options.SeedsOf = [],
+    by_trials: options.ByTrials = False,
+    in_flight: options.InFlight = 1,
+    n_jobs: options.Jobs = None,
+    engine: options.EngineName = "joblib",
+    scheduler: options.Scheduler = None,
+    against_published: options.AgainstPublished = False,
+    output: options.Output = Path("zaps-results"),
 ) -> None:
-    """Run what is missing of a comparison, print its tables, write its dashboard.
+    """Run a comparison, skipping finished studies; print its tables, write its page.
 
-    Every finished study is kept in the output directory: the same command again, or one with more
-    seeds or samplers, computes only what is not there.
+    A suite comes with its samplers, budgets and seeds. Every finished study is cached in the
+    output directory: the same command again, or one with more seeds or samplers, computes only
+    what is not there.
     """
     find_modules_here()
     with clean_errors():
-        tables = [problems.load(benchmark, name, source) for name in dict.fromkeys(dataset)]
-        specs = make_specs(sampler)
-        budgets = sorted(set(budget))
-        _refuse_large_budgets(budgets, tables)
-        for spec in specs:
-            samplers.build(spec, tables[0], budget=min(budgets), seed=first_seed)
+        suites = [
+            replace(
+                suite,
+                samplers=tuple(sampler or suite.samplers),
+                budgets=tuple(sorted(set(budget or suite.budgets))),
+                seeds=seeds or suite.seeds,
+                by_trials=by_trials or suite.by_trials,
+            )
+            for suite in select(problem or ONE_TABLE.problems)
+        ]
+        loaded = {text: problems.load(text) for suite in suites for text in suite.problems}
+        specs = {suite: make_specs(suite.samplers) for suite in suites}
+        most_seeds = _most_seeds(seeds_of, [spec.label for own in specs.values() for spec in own])
+        for suite in suites:
+            _check(suite, specs[suite], loaded, first_seed)
+        place = Engine(engine, scheduler)
         store = Store(output)
         store.check_writable(SHOWN)
-    for table in tables:
-        say(f"{table.name} / {table.dataset}, source ", (table.source, "bold"))
-        print_notes(table.notes)
-    for spec in specs:
-        if not samplers.takes_seed(spec):
-            say((f"{spec.label} takes no seed: its studies cannot be repeated.", "yellow"))
-    numbers = range(first_seed, first_seed + seeds)
-    cells = make_cells(tables, specs, numbers, budgets, in_flight=in_flight)
-    failures = run_missing(cells, store, n_jobs)
-    results = found(store, cells)
-    if against_published:
-        with clean_errors():
-            results += _published(tables)
-    if results:
-        show(results, keyed(tables), budgets, output)
-    report_failures(failures, len(cells))
-
-
-def _published(tables: Sequence[TabularBenchmark]) -> list[CellResult]:
-    """Committed studies on these tables, and a word on what they are."""
-    studies = published_studies(tables, COMPARED)
-    seeds = {result.cell.seed for result in studies}
-    if studies:
-        say(f"{len(studies)} published studies of {len(seeds)} seeds.")
-    else:
-        text = (
-            "There are no published studies on these tables: those of the paper ran on the "
-            "tables of ZAPS_DATA_DIR."
+    _introduce(list(loaded.values()), [spec for own in specs.values() for spec in own])
+    cells = [
+        cell
+        for suite in suites
+        for cell in make_cells(
+            [loaded[text] for text in suite.problems],
+            specs[suite],
+            range(first_seed, first_seed + suite.seeds),
+            suite.budgets,
+            by_trials=suite.by_trials,
+            in_flight=in_flight,
         )
-        say((text, "yellow"))
-    return studies
+        if cell.seed - first_seed < most_seeds.get(cell.sampler.label, suite.seeds)
+    ]
+    cells = _taking_over(cells, store)
+    with clean_errors():
+        failures = run_missing(cells, store, n_jobs, place)
+    results = found(store, cells)
+    with clean_errors():
+        if against_published:
+            results += _published(list(loaded.values()))
+        if results:
+            budgets = {
+                text: Budgets(suite.budgets, suite.by_trials)
+                for suite in suites
+                for text in suite.problems
+            }
+            show(results, suites, budgets, output)
+    report_failures(failures, len(cells))
 
 
 def make_specs(texts: Sequence[str]) -> list[SamplerSpec]:
@@ -154,17 +126,83 @@ def make_specs(texts: Sequence[str]) -> list[SamplerSpec]:
     return specs
 
 
-def _refuse_large_budgets(budgets: Sequence[int], tables: Sequence[TabularBenchmark]) -> None:
-    for table in tables:
-        if max(budgets) > len(table.values):
-            raise ValueError(
-                f"The budget must be at most the {len(table.values)} configurations of "
-                f"{table.name}, but got {max(budgets)}."
-            )
-
-
 def find_modules_here() -> None:
     """Let ``module:Class`` name a file of the working directory, as ``python -m`` would."""
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.append(here)
+
+
+def _check(
+    suite: Suite, specs: Sequence[SamplerSpec], loaded: Mapping[str, Problem], seed: int
+) -> None:
+    """Refuse what would fail in every study, before any is run."""
+    for text in suite.problems:
+        table = loaded[text].table
+        if table is not None and not suite.by_trials and max(suite.budgets) > len(table.values):
+            raise ValueError(
+                f"The budget must be at most the {len(table.values)} configurations of {text}, "
+                f"but got {max(suite.budgets)}."
+            )
+        for spec in specs:
+            samplers.build(spec, loaded[text], budget=min(suite.budgets), seed=seed)
+
+
+def _introduce(loaded: Sequence[Problem], specs: Sequence[SamplerSpec]) -> None:
+    """Name the problems, with notes on a few, and samplers that cannot be repeated."""
+    if len(loaded) > MOST_DETAILED:
+        say(f"{len(loaded)} problems: {', '.join(each.text for each in loaded)}")
+    else:
+        for each in loaded:
+            say((each.text, "bold"))
+            print_notes(each.notes)
+    for spec in specs:
+        if not samplers.takes_seed(spec):
+            say((f"{spec.label} takes no seed: its studies cannot be repeated.", "yellow"))
+
+
+def _taking_over(cells: Sequence[Cell], store: Store) -> list[Cell]:
+    """Cells, by evaluations where such a study is there: it has the one by trials in it."""
+    larger = [replace(cell, by_trials=False) for cell in cells]
+    with plain_warnings():
+        missing = store.missing(
+            each for each, cell in zip(larger, cells, strict=True) if cell.by_trials
+        )
+    keys = {cell.key for cell in missing}
+    return [
+        each if cell.by_trials and each.key not in keys else cell
+        for each, cell in zip(larger, cells, strict=True)
+    ]
+
+
+def _most_seeds(texts: Sequence[str], labels: Sequence[str]) -> dict[str, int]:
+    limits: dict[str, int] = {}
+    for text in texts:
+        label, _, number = text.rpartition("=")
+        if label not in labels or not number.isdecimal() or int(number) < 1:
+            raise ValueError(
+                f"--seeds-of must be LABEL=N with a label of {list(dict.fromkeys(labels))} and N "
+                f"from 1, but got {text!r}."
+            )
+        if label in limits:
+            raise ValueError(
+                f"--seeds-of must name each sampler once, but got {label!r} twice: {list(texts)}."
+            )
+        limits[label] = int(number)
+    return limits
+
+
+def _published(loaded: Sequence[Problem]) -> list[CellResult]:
+    """Committed studies on these tables, after a word on them."""
+    tables = [each for each in loaded if isinstance(each, TabularBenchmark)]
+    studies = published_studies(tables, COMPARED)
+    seeds = {result.cell.seed for result in studies}
+    if studies:
+        say(f"{len(studies)} published studies of {len(seeds)} seeds.")
+    else:
+        text = (
+            "There are no published studies on these tables: those of the paper ran on the "
+            "tables of ZAPS_DATA_DIR."
+        )
+        say((text, "yellow"))
+    return studies

@@ -12,15 +12,14 @@ from rich.table import Table
 from rich.text import Text
 import typer
 
-from harness.cli.common import Jobs
-from harness.cli.common import Output
-from harness.cli.common import clean_errors
-from harness.cli.common import command_line
-from harness.cli.common import console
-from harness.cli.common import plain_warnings
-from harness.cli.common import report_failures
-from harness.cli.common import run_missing
-from harness.cli.common import say
+from harness.cli import options
+from harness.cli.console import clean_errors
+from harness.cli.console import command_line
+from harness.cli.console import console
+from harness.cli.console import plain_warnings
+from harness.cli.console import report_failures
+from harness.cli.console import run_missing
+from harness.cli.console import say
 from harness.experiment import Cell
 from harness.experiment import CellResult
 from harness.paper import committed
@@ -42,8 +41,8 @@ from harness.paper.measured import MeasuredResults
 from harness.paper.measured import gather
 from harness.paper.page import headline
 from harness.paper.page import write_page
+from harness.run.engines import Engine
 from harness.run.files import check_writable
-from harness.run.runner import Engine
 from harness.run.runner import Outcome
 from harness.run.store import Store
 
@@ -71,14 +70,9 @@ def reproduce(
         list[str] | None,
         typer.Option(help="Run only this row of the tables, e.g. ZAPS. Repeatable."),
     ] = None,
-    n_jobs: Jobs = None,
-    engine: Annotated[
-        str, typer.Option(help="joblib: processes of this machine; dask: workers of a cluster.")
-    ] = "joblib",
-    scheduler: Annotated[
-        str | None,
-        typer.Option(help="Address of Dask's scheduler, e.g. tcp://host:8786; by default local."),
-    ] = None,
+    n_jobs: options.Jobs = None,
+    engine: options.EngineName = "joblib",
+    scheduler: options.Scheduler = None,
     published: Annotated[
         bool,
         typer.Option("--published", help="Show the committed results; nothing is run."),
@@ -106,7 +100,7 @@ def reproduce(
         Path | None,
         typer.Option(file_okay=False, help="Also write the results as compact parquet there."),
     ] = None,
-    output: Output = Path("zaps-results"),
+    output: options.Output = Path("zaps-results"),
 ) -> None:
     """Run an experiment of the paper, compare its tables, check its claims, write paper.html.
 

@@ -32,6 +32,8 @@ from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
 from harness.paper.measured import MeasuredResults
 from harness.problems import TabularBenchmark
+from harness.problems.registry import parts_of
+from harness.problems.registry import text_of
 from harness.report.provenance import Fact
 from harness.run.files import write_whole
 
@@ -46,12 +48,18 @@ CELLS = "cells.parquet"
 _METADATA = b"harness.paper"
 _INTEGERS = {"budget": np.uint16, "seed": np.uint16, "run": np.int16}
 _FLOATS = ("precision", "regret", "best_value", "repeat_share", "cpu_seconds", "spearman")
+_BUDGET_AWARE = "zaps-paper"  # the only sampler here that plans for its budget
 _DIGITS = 5  # Significant ones; no table shows more.
 
 
 def default_directory() -> Path:
     """Directory of the results that come with the harness."""
     return Path(str(files("harness.paper"))) / "data"
+
+
+def row_of(cell: Cell) -> tuple[str, str, str, str]:
+    """Benchmark, data set, source and label: a row of a table of the paper."""
+    return (*parts_of(cell.problem), cell.sampler.label)
 
 
 def write(
@@ -79,7 +87,7 @@ def write(
     for study in studies:
         cell = study.cell
         if cell.seed < raw_seeds:
-            raw.setdefault((*cell.arm, cell.budget, cell.seed), study)
+            raw.setdefault((*row_of(cell), cell.budget, cell.seed), study)
     contents = {
         METRICS: _parquet(_metrics_table(results)),
         CELLS: _parquet(_cells_table(list(raw.values()))),
@@ -151,13 +159,12 @@ def published_studies(
     Returns:
         Results under the label ``"... (published)"``.
     """
-    wanted = {(table.name, table.dataset, table.fingerprint) for table in benchmarks}
+    wanted = {(table.text, table.fingerprint) for table in benchmarks}
     return [
         _as_published(result)
         for result in read_cells(directory)
         if result.cell.sampler.label in labels
-        and (result.cell.benchmark, result.cell.dataset, result.cell.benchmark_fingerprint)
-        in wanted
+        and (result.cell.problem, result.cell.problem_fingerprint) in wanted
     ]
 
 
@@ -200,11 +207,12 @@ def _cells_table(results: Sequence[CellResult]) -> pa.Table:
     columns: dict[str, list[Any]] = {field.name: [] for field in _CELL_SCHEMA}
     for result in results:
         cell = result.cell
+        benchmark, dataset, source = parts_of(cell.problem)
         row = {
-            "benchmark": cell.benchmark,
-            "dataset": cell.dataset,
-            "source": cell.source,
-            "fingerprint": cell.benchmark_fingerprint,
+            "benchmark": benchmark,
+            "dataset": dataset,
+            "source": source,
+            "fingerprint": cell.problem_fingerprint,
             "sampler": cell.sampler.label,
             "target": cell.sampler.target,
             "arguments": json.dumps(dict(cell.sampler.arguments), sort_keys=True),
@@ -239,12 +247,14 @@ def _cell_result(row: Mapping[str, Any]) -> CellResult:
     n_evaluated = len(row["evaluated"])
     return CellResult(
         cell=Cell(
-            benchmark=row["benchmark"],
-            dataset=row["dataset"],
-            source=row["source"],
-            benchmark_fingerprint=row["fingerprint"],
+            problem=text_of(row["benchmark"], row["dataset"], row["source"]),
+            problem_fingerprint=row["fingerprint"],
             sampler=SamplerSpec(
-                row["sampler"], row["target"], json.loads(row["arguments"]), row["code"]
+                row["sampler"],
+                row["target"],
+                json.loads(row["arguments"]),
+                row["code"],
+                budget_aware=row["target"] == _BUDGET_AWARE,
             ),
             seed=row["seed"],
             budget=row["budget"],

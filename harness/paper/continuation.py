@@ -28,9 +28,9 @@ import pandas as pd
 
 from harness.experiment import Cell
 from harness.experiment import CellResult
+from harness.paper.committed import row_of
 from harness.paper.measured import MeasuredResults
 from harness.run.store import Store
-from harness.samplers import is_budget_aware
 
 
 N_REPLAYS = 3
@@ -89,7 +89,7 @@ class Continued:
         object.__setattr__(self, "_measured", frozenset(measured))
 
     def __contains__(self, cell: Cell) -> bool:
-        return (cell.arm, cell.seed, cell.budget) in self._measured
+        return (row_of(cell), cell.seed, cell.budget) in self._measured
 
 
 def replays(wanted: Iterable[Cell], committed: Iterable[CellResult]) -> dict[RowKey, list[Replay]]:
@@ -104,10 +104,10 @@ def replays(wanted: Iterable[Cell], committed: Iterable[CellResult]) -> dict[Row
         A few replays of each row that has committed studies of the same sampler and arguments on
         the same table, spread over its seeds and budgets.
     """
-    present = {cell.arm: cell for cell in wanted}
+    present = {row_of(cell): cell for cell in wanted}
     studies: dict[RowKey, list[CellResult]] = {}
     for study in committed:
-        studies.setdefault(study.cell.arm, []).append(study)
+        studies.setdefault(row_of(study.cell), []).append(study)
     return {
         row: [_replay(study, present[row]) for study in _spread(found)]
         for row, found in studies.items()
@@ -152,7 +152,7 @@ def continued(
     chosen = pd.MultiIndex.from_frame(metrics[_ROW_COLUMNS]).isin(stands)
     return Continued(
         replace(results, metrics=metrics[chosen]),
-        [study for study in committed if study.cell.arm in stands],
+        [study for study in committed if row_of(study.cell) in stands],
         dropped,
         on_trust,
     )
@@ -161,8 +161,8 @@ def continued(
 def _same_work(committed: Cell, present: Cell) -> bool:
     """Whether two studies differ in seed, budget and code at most."""
     ours, theirs = committed.sampler, present.sampler
-    return (committed.benchmark_fingerprint, ours.target, dict(ours.arguments)) == (
-        present.benchmark_fingerprint,
+    return (committed.problem_fingerprint, ours.target, dict(ours.arguments)) == (
+        present.problem_fingerprint,
         theirs.target,
         dict(theirs.arguments),
     )
@@ -182,7 +182,7 @@ def _spread(studies: Sequence[CellResult]) -> list[CellResult]:
 
 def _replay(study: CellResult, present: Cell) -> Replay:
     budget = study.cell.budget
-    if not is_budget_aware(present.sampler):
+    if not present.sampler.budget_aware:
         budget = min(budget, REPLAYED_EVALUATIONS)
     cell = replace(present, seed=study.cell.seed, budget=budget)
     return Replay(cell, study.evaluated[:budget])

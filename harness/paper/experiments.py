@@ -16,10 +16,12 @@ from harness import problems
 from harness import samplers
 from harness.experiment import Cell
 from harness.experiment import SamplerSpec
+from harness.experiment import make_cells
 from harness.paper import published as paper
 from harness.paper.published import ProblemKey
 from harness.problems import TabularBenchmark
-from harness.run.runner import make_cells
+from harness.problems.family import join
+from harness.problems.family import split
 from harness.samplers import paper_initial_proxies
 
 
@@ -91,7 +93,7 @@ class Experiment:
         return [
             cell
             for table in tables
-            if (table.name, table.dataset) in self.problems
+            if split(table.text)[:2] in self.problems
             for row in self.rows
             for cell in make_cells(
                 [table], [row.spec(table)], seeds[: row.max_seeds], self.budgets_of(row)
@@ -106,7 +108,7 @@ def all_proxies(benchmark: TabularBenchmark) -> list[str]:
 
 def transferred_proxies(benchmark: TabularBenchmark) -> list[str]:
     """Proxies that ProxyFit selects on NAS-Bench-201 / CIFAR-10 and the benchmark has."""
-    selected = paper_initial_proxies(problems.load(*paper.CIFAR10))
+    selected = paper_initial_proxies(problems.load_table(join(*paper.CIFAR10, "")))
     return [name for name in selected if name in benchmark.proxies]
 
 
@@ -216,7 +218,7 @@ def available_tables() -> tuple[list[TabularBenchmark], list[str]]:
     tables, missing = [], []
     for problem in dict.fromkeys(p for experiment in EXPERIMENTS for p in experiment.problems):
         try:
-            tables.append(problems.load(*problem, SOURCES.get(problem)))
+            tables.append(problems.load_table(join(*problem, SOURCES.get(problem, ""))))
         except ValueError as error:
             missing.append(str(error))
     return tables, list(dict.fromkeys(missing))

@@ -12,14 +12,14 @@ import numpy as np
 import numpy.typing as npt
 import plotly.graph_objects as go
 
-from harness.metrics import REGRET_FLOOR
 from harness.metrics import geometric_mean
+from harness.metrics.gap import FLOOR
 from harness.paper.measured import MeasuredResults
 from harness.paper.published import ProblemKey
 from harness.paper.published import published
 from harness.report.figures import add_band
 from harness.report.figures import base_figure
-from harness.report.figures import log_regret_axis
+from harness.report.figures import log_gap_axis
 from harness.report.heatmaps import OBJECTIVE
 from harness.report.heatmaps import correlations_figure
 from harness.report.palette import SamplerStyle
@@ -66,14 +66,14 @@ def budget_figure(
         budgets, values = curves
         center = geometric_mean(values) if geometric else values.mean(axis=0)
         if geometric:
-            values = np.maximum(values, REGRET_FLOOR)
+            values = np.maximum(values, FLOOR)
         style = styles[name]
         add_band(figure, style, budgets, values, center=center, hover=_HOVER[metric])
         figure.data[-1].update(mode="lines+markers", marker={"symbol": style.symbol, "size": 6})
         if metric == "precision":
             _add_published(figure, style, problem, row)
     if geometric:
-        log_regret_axis(figure)
+        log_gap_axis(figure)
     elif metric != "spearman":
         figure.update_yaxes(rangemode="tozero")
     return figure

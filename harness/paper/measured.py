@@ -26,13 +26,15 @@ import numpy.typing as npt
 import pandas as pd
 
 from harness.experiment import CellResult
+from harness.metrics import Budgets
 from harness.metrics import summarize
 from harness.paper import published as paper
 from harness.paper.published import PROBLEM_NAMES
 from harness.paper.published import ProblemKey
 from harness.paper.schemes import scheme_metrics
 from harness.problems import TabularBenchmark
-from harness.readings import keyed
+from harness.problems.family import split
+from harness.problems.registry import parts_of
 from harness.report import provenance
 from harness.report.heatmaps import OBJECTIVE
 from harness.report.provenance import Fact
@@ -224,12 +226,12 @@ def gather(
     runs = [runs[run] for run in used]
     return MeasuredResults(
         metrics,
-        {(table.name, table.dataset): _spearman(table) for table in tables},
-        {(table.name, table.dataset): len(table.values) for table in tables},
+        {split(table.text)[:2]: _spearman(table) for table in tables},
+        {split(table.text)[:2]: len(table.values) for table in tables},
         {
             "Studies": provenance.merged(runs),
             "Samplers": sampler_facts(metrics),
-            "Tables": provenance.benchmark_facts(tables),
+            "Tables": provenance.problem_facts(tables),
         },
         runs,
     )
@@ -259,10 +261,22 @@ def _study_metrics(
 ) -> pd.DataFrame:
     if not studies:
         return pd.DataFrame()
-    made_by = {study.cell.arm: provenance.sampler_text(study.cell.sampler) for study in studies}
-    frame = summarize(studies, keyed(tables), budgets)
-    rows = frame[["benchmark", "dataset", "source", "sampler"]].itertuples(index=False, name=None)
-    return frame.assign(made_by=[made_by[row] for row in rows], run=run)
+    texts = {
+        (study.cell.problem, study.cell.sampler.label): provenance.sampler_text(study.cell.sampler)
+        for study in studies
+    }
+    frame = summarize(studies, tables, {table.text: Budgets(tuple(budgets)) for table in tables})
+    rows = zip(frame["problem"], frame["sampler"], strict=True)
+    parts = [parts_of(problem) for problem in frame["problem"]]
+    # The paper's regret is the gap; shares are fractions in the committed results.
+    return frame.assign(
+        **dict(zip(("benchmark", "dataset", "source"), zip(*parts, strict=True), strict=True)),
+        regret=frame["gap"],
+        found_optimum=frame["found_optimum"] == 100.0,
+        repeat_share=frame["repeat_share"] / 100.0,
+        made_by=[texts[row] for row in rows],
+        run=run,
+    )
 
 
 def _spearman(table: TabularBenchmark) -> pd.DataFrame:

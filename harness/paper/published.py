@@ -63,7 +63,7 @@ class Published:
         problem: Benchmark and data set.
         budget: Distinct evaluations B.
         row: Label of the method, as in :mod:`harness.paper.experiments` and
-            :data:`harness.rankings.SCHEMES`.
+            :data:`harness.paper.rankings.SCHEMES`.
         metric: ``"precision"`` or ``"regret"``, both in percent.
         mean: Mean over seeds as printed.
         std: Standard deviation, ``None`` where the table has none.

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from harness import rankings
-from harness.metrics import N_TOP
-from harness.metrics import best_curve
-from harness.metrics import precision_curve
-from harness.metrics import regret_curve
+from harness.metrics.best import best_curve
+from harness.metrics.gap import gap_curve
+from harness.metrics.precision import N_TOP
+from harness.metrics.precision import precision_curve
+from harness.paper import rankings
 from harness.problems import TabularBenchmark
+from harness.problems.registry import parts_of
 
 
 def scheme_metrics(table: TabularBenchmark, budgets: Sequence[int]) -> pd.DataFrame:
@@ -27,18 +28,19 @@ def scheme_metrics(table: TabularBenchmark, budgets: Sequence[int]) -> pd.DataFr
     """
     top, longest = table.top(N_TOP), max(budgets)
     rows = []
+    benchmark, dataset, source = parts_of(table.text)
     for scheme in rankings.SCHEMES:
         if not scheme.applies_to(table):
             continue
         evaluated = scheme.rank(table)[:longest].tolist()
         precision = precision_curve(evaluated, top, longest)
-        regret = regret_curve(evaluated, table.scores, longest)
+        regret = gap_curve(evaluated, table.scores, longest)
         best = best_curve(evaluated, table.scores, longest)
         rows += [
             {
-                "benchmark": table.name,
-                "dataset": table.dataset,
-                "source": table.source,
+                "benchmark": benchmark,
+                "dataset": dataset,
+                "source": source,
                 "sampler": scheme.name,
                 "budget": budget,
                 "seed": 0,

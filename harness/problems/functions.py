@@ -31,11 +31,11 @@ import numpy as np
 import optuna
 from optuna.study import StudyDirection
 
-from harness.problems.problem import Evaluation
+from harness.problems.evaluation import Evaluation
+from harness.problems.evaluation import Kind
+from harness.problems.family import Family
+from harness.problems.family import Source
 
-
-NAME = "functions"
-SOURCE = "defined"
 
 Params = Mapping[str, Any]
 
@@ -47,24 +47,38 @@ class FunctionProblem:
     An instance can be passed to ``study.optimize`` as it is.
 
     Attributes:
-        dataset: Name of the function.
+        name: Name of the function.
         space: Lets a trial choose the parameters.
         function: Value of the parameters.
         optimum: Least value.
         minimizer: Parameters that have it.
         typical: Median value over the space.
-        notes: What a reader must know, a sentence each.
+        notes: Notes for a reader, a sentence each.
     """
 
-    dataset: str
-    space: Callable[[optuna.Trial], dict[str, Any]]
+    name: str
+    space: Callable[[optuna.trial.BaseTrial], dict[str, Any]]
     function: Callable[[Params], float]
     optimum: float
     minimizer: Params
     typical: float
     notes: tuple[str, ...] = ()
-    name: str = NAME
-    source: str = SOURCE
+    objectives: tuple[str] = ("value",)
+
+    @property
+    def text(self) -> str:
+        """Text by which it is found, e.g. ``"functions/branin"``."""
+        return FAMILY.text(self.name, _SOURCE.name)
+
+    @property
+    def kind(self) -> Kind:
+        """A function."""
+        return Kind.FUNCTION
+
+    @property
+    def scores(self) -> None:
+        """None: configurations cannot be listed."""
+        return None
 
     @property
     def directions(self) -> list[StudyDirection]:
@@ -73,15 +87,15 @@ class FunctionProblem:
 
     @property
     def table(self) -> None:
-        """There is none."""
+        """None: configurations cannot be listed."""
         return None
 
     @property
     def fingerprint(self) -> str:
         """Hash of this module's source and the function's name."""
-        return hashlib.sha256(Path(__file__).read_bytes() + self.dataset.encode()).hexdigest()[:16]
+        return hashlib.sha256(Path(__file__).read_bytes() + self.name.encode()).hexdigest()[:16]
 
-    def suggest(self, trial: optuna.Trial) -> dict[str, Any]:
+    def suggest(self, trial: optuna.trial.BaseTrial) -> dict[str, Any]:
         """Let the study's sampler choose a configuration."""
         return self.space(trial)
 
@@ -89,7 +103,7 @@ class FunctionProblem:
         """Value of a configuration."""
         return self.function(params)
 
-    def __call__(self, trial: optuna.Trial) -> float:
+    def __call__(self, trial: optuna.trial.BaseTrial) -> float:
         """Objective for ``study.optimize``."""
         return self.evaluate(self.suggest(trial))
 
@@ -207,18 +221,18 @@ def conditional(params: Params) -> float:
     return 0.2 + 0.02 * (layers - 2) ** 2 + (math.log2(params["history"]) - 4) ** 2 / 16
 
 
-def _branin_space(trial: optuna.Trial) -> dict[str, Any]:
+def _branin_space(trial: optuna.trial.BaseTrial) -> dict[str, Any]:
     return {
         "x1": trial.suggest_float("x1", -5.0, 10.0),
         "x2": trial.suggest_float("x2", 0.0, 15.0),
     }
 
 
-def _hartmann6_space(trial: optuna.Trial) -> dict[str, Any]:
+def _hartmann6_space(trial: optuna.trial.BaseTrial) -> dict[str, Any]:
     return {name: trial.suggest_float(name, 0.0, 1.0) for name in (f"x{i}" for i in range(1, 7))}
 
 
-def _ackley_space(trial: optuna.Trial) -> dict[str, Any]:
+def _ackley_space(trial: optuna.trial.BaseTrial) -> dict[str, Any]:
     return {
         name: trial.suggest_int(name, -32, 32)
         if isinstance(least, int)
@@ -227,7 +241,7 @@ def _ackley_space(trial: optuna.Trial) -> dict[str, Any]:
     }
 
 
-def _rosenbrock_space(trial: optuna.Trial) -> dict[str, Any]:
+def _rosenbrock_space(trial: optuna.trial.BaseTrial) -> dict[str, Any]:
     return {
         "learning_rate": trial.suggest_float("learning_rate", 1e-5, 1.0, log=True),
         "weight_decay": trial.suggest_float("weight_decay", 1e-7, 1e-2, log=True),
@@ -235,7 +249,7 @@ def _rosenbrock_space(trial: optuna.Trial) -> dict[str, Any]:
     }
 
 
-def _conditional_space(trial: optuna.Trial) -> dict[str, Any]:
+def _conditional_space(trial: optuna.trial.BaseTrial) -> dict[str, Any]:
     optimizer = trial.suggest_categorical("optimizer", ("lbfgs", "adam", "sgd"))
     params: dict[str, Any] = {"optimizer": optimizer, "layers": trial.suggest_int("layers", 1, 8)}
     if optimizer == "sgd":
@@ -249,10 +263,10 @@ def _conditional_space(trial: optuna.Trial) -> dict[str, Any]:
 
 
 FUNCTIONS = {
-    problem.dataset: problem
+    problem.name: problem
     for problem in (
         FunctionProblem(
-            dataset="branin",
+            name="branin",
             space=_branin_space,
             function=lambda params: branin(params["x1"], params["x2"]),
             optimum=10 / (8 * math.pi),
@@ -260,7 +274,7 @@ FUNCTIONS = {
             typical=35.4,
         ),
         FunctionProblem(
-            dataset="hartmann6",
+            name="hartmann6",
             space=_hartmann6_space,
             function=hartmann6,
             optimum=-3.3223680114155147,
@@ -275,7 +289,7 @@ FUNCTIONS = {
             typical=-0.102,
         ),
         FunctionProblem(
-            dataset="ackley-mixed",
+            name="ackley-mixed",
             space=_ackley_space,
             function=ackley,
             optimum=0.0,
@@ -283,7 +297,7 @@ FUNCTIONS = {
             typical=20.73,
         ),
         FunctionProblem(
-            dataset="rosenbrock-log",
+            name="rosenbrock-log",
             space=_rosenbrock_space,
             function=_rosenbrock_log,
             optimum=0.0,
@@ -291,7 +305,7 @@ FUNCTIONS = {
             typical=1472.0,
         ),
         FunctionProblem(
-            dataset="conditional",
+            name="conditional",
             space=_conditional_space,
             function=conditional,
             optimum=0.0,
@@ -302,18 +316,16 @@ FUNCTIONS = {
 }
 
 
-def load(dataset: str, source: str | None = None) -> FunctionProblem:
-    """A function by name.
+def _read(name: str, source: str) -> FunctionProblem:
+    return FUNCTIONS[name]
 
-    Args:
-        dataset: One of ``FUNCTIONS``.
-        source: ``"defined"``, which is also the default.
 
-    Raises:
-        ValueError: If there is no such function or source.
-    """
-    if dataset not in FUNCTIONS:
-        raise ValueError(f"The function must be one of {list(FUNCTIONS)}, but got {dataset!r}.")
-    if source not in (None, SOURCE):
-        raise ValueError(f"The source of {NAME} must be {SOURCE!r}, but got {source!r}.")
-    return FUNCTIONS[dataset]
+_SOURCE = Source("defined", "values of the formulas")
+FAMILY = Family(
+    name="functions",
+    description="five functions of continuous and mixed parameters with known optima",
+    problems=tuple(FUNCTIONS),
+    sources=(_SOURCE,),
+    read=_read,
+    usual_source=_SOURCE.name,
+)

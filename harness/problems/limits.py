@@ -1,4 +1,4 @@
-"""Accuracy on NAS-Bench-201 among the cells that cost little.
+"""Accuracy on NAS-Bench-201 under a limit on the cost of a cell.
 
 The limit is the lower quartile of the costs: about three quarters of the cells break it, and on
 CIFAR-10 the best cells do.
@@ -7,25 +7,33 @@ CIFAR-10 the best cells do.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 from optuna.study import StudyDirection
 
-from harness.problems import costed
-from harness.problems.base import TableEvaluations
+from harness.problems import costs
+from harness.problems.evaluation import Kind
+from harness.problems.table import TableEvaluations
 
-
-NAME = "limits"
-DEFAULTS = ("cifar10-latency", "cifar10-params")
 
 _QUANTILE = 0.25
 
 
 @dataclass(frozen=True, eq=False)
-class Limited(costed.CostedCells):
+class Limited(costs.CostedCells):
     """Accuracy, maximised under a constraint: cost - limit must be zero or less."""
+
+    @property
+    def kind(self) -> Kind:
+        """A limit."""
+        return Kind.LIMIT
+
+    @property
+    def objectives(self) -> tuple[str]:
+        """Accuracy."""
+        return self.table.objectives
 
     @property
     def limit(self) -> float:
@@ -41,20 +49,26 @@ class Limited(costed.CostedCells):
             f"Feasible are the {share:.0f} % of the cells up to {self.limit:.4g}.",
         )
 
-    @property
+    @cached_property
     def feasible(self) -> npt.NDArray[np.bool_]:
-        """Which cells meet the limit, shape (n_cells,)."""
+        """Whether each cell meets the limit, shape (n_cells,)."""
         return self.costs <= self.limit
+
+    @cached_property
+    def scores(self) -> npt.NDArray[np.float64]:
+        """Score of each cell: an infeasible one counts as the worst feasible one."""
+        scores = self.table.scores
+        return np.where(self.feasible, scores, scores[self.feasible].min())
 
     @property
     def directions(self) -> list[StudyDirection]:
         """Accuracy up."""
-        return [StudyDirection.MAXIMIZE]
+        return self.table.directions
 
     @property
     def optimum(self) -> float:
         """Best accuracy of a feasible cell."""
-        return float(self.table.values[self.feasible].max())
+        return float(self.table.values[self.scores.argmax()])
 
     def begin(self, seed: int) -> TableEvaluations:
         """Begin a study."""
@@ -66,7 +80,8 @@ class Limited(costed.CostedCells):
         )
 
 
-@lru_cache
-def load(dataset: str, source: str | None = None) -> Limited:
-    """A limit by name; see :func:`harness.problems.costed.read`."""
-    return Limited(NAME, *costed.read(NAME, dataset, source))
+FAMILY = costs.family(
+    "nasbench201-limited",
+    "the best of those cells whose cost is in the lowest quarter",
+    Limited,
+)

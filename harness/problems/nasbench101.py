@@ -28,22 +28,15 @@ import numpy.typing as npt
 import pandas as pd
 
 from harness.problems import own_proxies
-from harness.problems.base import TabularBenchmark
+from harness.problems.family import Family
 from harness.problems.files import data_file
-from harness.problems.files import how_to_have
+from harness.problems.files import source as file_source
 from harness.problems.graphs import counts
-from harness.problems.problem import check_one_of
 from harness.problems.proxies import PROXIES
+from harness.problems.table import TabularBenchmark
 
 
 NAME = "nasbench101"
-DESCRIPTION = "10,250 cells of at most seven vertices in 56 bits; validation accuracy in percent"
-SOURCES = {
-    "parquet": "accuracies after 108 epochs, params and zen; nasbench101.parquet in "
-    "$ZAPS_DATA_DIR",
-    "parquet-own": "the same accuracies with 13 proxies of the project's own",
-}
-DATASETS = ("cifar10",)
 OPERATIONS = ("input", "conv1x1-bn-relu", "conv3x3-bn-relu", "maxpool3x3", "output")
 N_VERTICES = 7
 EDGES = tuple((i, j) for i in range(N_VERTICES) for j in range(i + 1, N_VERTICES))
@@ -55,33 +48,6 @@ PARAMETERS = (
 _PARQUET = "nasbench101.parquet"
 _VALUES = "validation_accuracy"
 _N_CLASSES = 10
-
-
-def present_sources() -> tuple[str, ...]:
-    """Names of the sources that this machine has."""
-    return tuple(SOURCES) if data_file(_PARQUET) else ()
-
-
-def load(dataset: str, source: str | None = None) -> TabularBenchmark:
-    """Load the table; a second call in the same process returns the same object.
-
-    Args:
-        dataset: ``"cifar10"``.
-        source: One of ``SOURCES``, by default ``"parquet"``.
-
-    Returns:
-        The benchmark; values in percent, ``params`` and ``flops`` in millions.
-
-    Raises:
-        ValueError: If there is no such data set or source, or its file is not there.
-    """
-    check_one_of(f"data set of {NAME}", dataset, DATASETS)
-    if source is not None:
-        check_one_of(f"source of {NAME}", source, SOURCES)
-    path = data_file(_PARQUET)
-    if path is None:
-        raise ValueError(f"No numbers for {NAME}: {how_to_have(_PARQUET)}.")
-    return _load(path, source or "parquet")
 
 
 def encode(adjacency: str, operations: str) -> npt.NDArray[np.int8]:
@@ -123,8 +89,12 @@ def _matrix(adjacency: str) -> npt.NDArray[np.uint8]:
     return np.frombuffer(adjacency.encode(), dtype=np.uint8).reshape(n, n) - ord("0")
 
 
+def _read(dataset: str, source: str) -> TabularBenchmark:
+    return _read_file(data_file(_PARQUET) or Path(), dataset, source)
+
+
 @lru_cache
-def _load(path: Path, source: str) -> TabularBenchmark:
+def _read_file(path: Path, dataset: str, source: str) -> TabularBenchmark:
     try:
         table = pd.read_parquet(path)
         bits = np.stack(
@@ -135,9 +105,7 @@ def _load(path: Path, source: str) -> TabularBenchmark:
         raise ValueError(f"{path} must be the table of {NAME}, but {error}.") from error
     proxies, note = (_own_proxies if source == "parquet-own" else _published_proxies)(table)
     return TabularBenchmark(
-        name=NAME,
-        dataset=DATASETS[0],
-        source=source,
+        text=FAMILY.text(dataset, source),
         parameters=pd.DataFrame(bits.astype(object), columns=list(PARAMETERS)),
         values=values,
         proxies=proxies,
@@ -149,7 +117,7 @@ def _load(path: Path, source: str) -> TabularBenchmark:
             "not been evaluated.",
         ),
         choices=dict.fromkeys(PARAMETERS, (0, 1)),
-        metric="validation accuracy (%)",
+        objective="validation accuracy (%)",
     )
 
 
@@ -175,3 +143,21 @@ def _own_proxies(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     )
     note = f"Proxies are the project's own: {own_proxies.describe(NAME, _N_CLASSES)}."
     return pd.concat([counted, scored], axis=1)[list(PROXIES)], note
+
+
+FAMILY = Family(
+    name=NAME,
+    description="10,250 cells of at most seven vertices in 56 bits; validation accuracy in "
+    "percent",
+    problems=("cifar10",),
+    sources=(
+        file_source("parquet", "accuracies after 108 epochs, params and zen", file=_PARQUET),
+        file_source(
+            "parquet-own",
+            "the same accuracies with 13 proxies computed by this project",
+            file=_PARQUET,
+        ),
+    ),
+    read=_read,
+    usual_source="parquet",
+)

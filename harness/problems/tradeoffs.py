@@ -1,25 +1,32 @@
-"""Two objectives on NAS-Bench-201: accuracy against what a cell costs."""
+"""Two objectives on NAS-Bench-201: the accuracy of a cell against its cost."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 from optuna.study import StudyDirection
 
-from harness.problems import costed
-from harness.problems.base import TableEvaluations
-
-
-NAME = "tradeoffs"
-DEFAULTS = ("cifar10-latency", "cifar10-params", "cifar10-train_time")
+from harness.problems import costs
+from harness.problems import nasbench201
+from harness.problems.evaluation import Kind
+from harness.problems.table import TableEvaluations
 
 
 @dataclass(frozen=True, eq=False)
-class Tradeoff(costed.CostedCells):
+class Tradeoff(costs.CostedCells):
     """Accuracy, maximised, and a cost, minimised."""
+
+    @property
+    def kind(self) -> Kind:
+        """A trade-off."""
+        return Kind.TRADEOFF
+
+    @property
+    def objectives(self) -> tuple[str, str]:
+        """Accuracy and cost."""
+        return (self.table.objective, self.cost)
 
     @property
     def directions(self) -> list[StudyDirection]:
@@ -36,7 +43,8 @@ class Tradeoff(costed.CostedCells):
         return TableEvaluations(self.table, np.column_stack([self.table.values, self.costs]), seed)
 
 
-@lru_cache
-def load(dataset: str, source: str | None = None) -> Tradeoff:
-    """A pair of objectives by name; see :func:`harness.problems.costed.read`."""
-    return Tradeoff(NAME, *costed.read(NAME, dataset, source))
+FAMILY = costs.family(
+    nasbench201.NAME,
+    "two objectives: the accuracy of those cells against a cost",
+    Tradeoff,
+)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable
 from collections.abc import Collection
+from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,11 +21,11 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from harness.experiment import CellResult
-from harness.experiment import SamplerSpec
-from harness.metrics import N_TOP
-from harness.metrics import summarize
-from harness.problems.base import TabularBenchmark
-from harness.readings import BenchmarkKey
+from harness.metrics import GROUP
+from harness.metrics import Budgets
+from harness.metrics.precision import N_TOP
+from harness.problems import Problem
+from harness.problems import TabularBenchmark
 from harness.report import embed
 from harness.report import figures
 from harness.report import formats
@@ -32,15 +33,15 @@ from harness.report import heatmaps
 from harness.report import provenance
 from harness.report.palette import SCALES
 from harness.report.palette import sampler_styles
-from harness.report.tables import COLUMNS
 from harness.report.tables import cell_text
 from harness.report.tables import default_reference
 from harness.report.tables import leaderboard
+from harness.report.tables import page_columns
 from harness.report.tables import records
 from harness.report.views import View
 from harness.report.views import make_views
 from harness.run.files import write_whole
-from harness.samplers import is_budget_aware
+from harness.suites import ONE_TABLE
 
 
 _MAX_STUDY_ROWS = 3_000  # of the table of studies within the page, about 350 KB
@@ -73,17 +74,17 @@ PANELS = (
         figures.precision_figure,
     ),
     Panel(
-        "regret",
-        "Regret",
+        "gap",
+        "Gap to the optimum",
         "Distance of the best evaluated configuration from the optimum, relative to it; geometric "
         "mean over seeds, each floored at 0.00001 %, with quartiles. Lower is better.",
-        figures.regret_figure,
+        figures.gap_figure,
     ),
     Panel(
         "box",
         "Spread over seeds",
         "P@100 when the budget is spent: a point is a study, the box holds the middle half, the "
-        "dashed line is the mean. With one study to run, the spread is your risk.",
+        "dashed line is the mean. If you can run only one study, this spread is your risk.",
         figures.box_figure,
     ),
     Panel(
@@ -102,11 +103,11 @@ PANELS = (
         partial(heatmaps.tests_figure, metric="precision"),
     ),
     Panel(
-        "tests_regret",
-        "Tests on regret",
-        "The same for regret, where a negative difference is better. Finding the top 100 and "
-        "finding the single best are different feats.",
-        partial(heatmaps.tests_figure, metric="regret"),
+        "tests_gap",
+        "Tests on the gap",
+        "The same for the gap to the optimum, where a negative difference is better. Finding the "
+        "top 100 and finding the single best are different goals.",
+        partial(heatmaps.tests_figure, metric="gap"),
     ),
     Panel(
         "overhead",
@@ -118,7 +119,7 @@ PANELS = (
 )
 PROXIES = Panel(
     "proxies",
-    "What the proxies know",
+    "Proxies and the objective",
     "Absolute Spearman correlation of each proxy with the objective (first row) and with each "
     "other; the most relevant first. Near 1 between two proxies means redundant.",
     lambda view, styles: heatmaps.proxies_figure(view.benchmark),
@@ -127,36 +128,40 @@ PROXIES = Panel(
 
 def write_dashboard(
     results: Sequence[CellResult],
-    benchmarks: Mapping[BenchmarkKey, TabularBenchmark],
+    problems: Iterable[Problem],
+    summary: pd.DataFrame,
     path: Path,
     *,
-    budgets: Sequence[int] | None = None,
-    budget_aware: Callable[[SamplerSpec], bool] = is_budget_aware,
+    budgets: Mapping[str, Budgets] | None = None,
     command: str = "",
 ) -> None:
-    """Write the page of a comparison.
+    """Write the page of a comparison on tables.
 
     Args:
-        results: Finished studies.
-        benchmarks: Tables by (name, data set, source).
+        results: Finished studies; those on other problems than tables are left out.
+        problems: Their problems.
+        summary: Frame of :func:`harness.metrics.summarize` of these studies.
         path: File to write.
-        budgets: Budgets to show, by default those of the results.
-        budget_aware: Whether a sampler plans for its budget.
+        budgets: Budgets by text of the problem, as for the summary.
         command: Command line that made the page, shown to the reader.
 
     Raises:
         ValueError: If there is nothing to show.
     """
-    views = make_views(results, benchmarks, budgets=budgets, budget_aware=budget_aware)
-    if not views:
+    tables = [problem for problem in problems if isinstance(problem, TabularBenchmark)]
+    texts = {table.text for table in tables}
+    results = [result for result in results if result.cell.problem in texts]
+    summary = summary[summary["problem"].isin(texts)]
+    if summary.empty:
         raise ValueError(
-            f"A dashboard needs at least one finished study, but none of the {len(results)} "
-            f"results speaks for the budgets {budgets}."
+            "A dashboard needs at least one finished study on a table at the budgets asked for, "
+            f"but got none of the {len(results)}."
         )
-    summary = summarize(results, benchmarks, budgets, budget_aware=budget_aware)
+    views = make_views(results, tables, summary, budgets)
     tests = pd.concat([view.tests["precision"] for view in views], ignore_index=True)
     reference = default_reference(summary)
-    board = leaderboard(summary, reference=reference, tests=tests)
+    metrics = ONE_TABLE.metrics
+    board = leaderboard(summary, metrics, reference=reference, tests=tests)
     styles = sampler_styles(summary["sampler"])
     html = embed.render(
         "template.html.jinja",
@@ -165,18 +170,18 @@ def write_dashboard(
         views=views,
         boards={view.key: _board_of(view, board) for view in views},
         cell_text=cell_text,
-        columns=[column for column in COLUMNS if not column.compares or len(styles) > 1],
+        columns=[c for c in page_columns(metrics) if not c.compares or len(styles) > 1],
         reference=reference,
         styles=styles,
         panels=(*PANELS, PROXIES),
         headline=headline(views[0], list(styles)),
         budgets=sorted({view.budget for view in views}),
-        places={view.place: _place_text(view) for view in views},
+        places={view.place: view.place for view in views},
         downloads=_downloads(summary, board),
         facts={
             "Studies": provenance.run_facts(results),
             "Samplers": provenance.sampler_facts(results),
-            "Tables": provenance.benchmark_facts(
+            "Tables": provenance.problem_facts(
                 {id(view.benchmark): view.benchmark for view in views}.values()
             ),
         },
@@ -209,7 +214,7 @@ def _page_data(views: Sequence[View], styles: figures.Styles) -> dict[str, Any]:
                     panel.name: embed.plain(panel.build(view, styles)) for panel in PANELS
                 },
                 "headline": _headline(view),
-                "where": f"{_place_text(view)}, {view.budget} evaluations",
+                "where": f"{view.benchmark.text}, {view.setting}",
                 "notes": view.benchmark.notes,
                 "planned": view.planned,
             }
@@ -238,7 +243,7 @@ def _headline(view: View) -> dict[str, Any]:
     return {
         "order": order,
         "lead": {
-            label: f"{label} finds {share} of the true top {n_top} with {view.budget} evaluations"
+            label: f"{label} finds {share} of the true top {n_top} with {view.budget} {view.unit}"
             for label, share in shares.items()
         },
         "follow": {label: f"{label} {share}" for label, share in shares.items()},
@@ -246,22 +251,9 @@ def _headline(view: View) -> dict[str, Any]:
     }
 
 
-def _place_text(view: View) -> str:
-    benchmark = view.benchmark
-    text = f"{benchmark.name} / {benchmark.dataset} ({benchmark.source})"
-    return text + formats.in_flight(view.in_flight)
-
-
 def _board_of(view: View, board: pd.DataFrame) -> list[dict[str, Any]]:
-    benchmark = view.benchmark
-    chosen = (
-        (board["benchmark"] == benchmark.name)
-        & (board["dataset"] == benchmark.dataset)
-        & (board["source"] == benchmark.source)
-        & (board["in_flight"] == view.in_flight)
-        & (board["budget"] == view.budget)
-    )
-    return records(board[chosen])
+    group = (view.benchmark.text, view.in_flight, view.unit, view.budget)
+    return records(board[(board[list(GROUP)] == list(group)).all(axis="columns")])
 
 
 def _downloads(summary: pd.DataFrame, board: pd.DataFrame) -> list[tuple[str, str, str]]:

@@ -17,11 +17,9 @@ import numpy as np
 import numpy.typing as npt
 import plotly.graph_objects as go
 
-from harness.metrics import N_TOP
-from harness.metrics import REGRET_FLOOR
 from harness.metrics import geometric_mean
-from harness.metrics import precision_curve
-from harness.metrics import regret_curve
+from harness.metrics import metric_of
+from harness.metrics.gap import FLOOR
 from harness.report import formats
 from harness.report.palette import SamplerStyle
 from harness.report.views import View
@@ -36,12 +34,10 @@ _CLOCK_MS = 1e-3  # below the clock's resolution a time can read 0, which has no
 
 def precision_figure(view: View, styles: Styles) -> go.Figure:
     """P@100 against evaluations: mean and interquartile band."""
-    top = view.benchmark.top(N_TOP)
     evaluations = np.arange(1, view.budget + 1)
     figure = base_figure("true top 100 found (%)")
     for style in _drawn(view, styles):
-        readings = view.readings[style.label]
-        curves = np.stack([precision_curve(r.evaluated, top, view.budget) for r in readings])
+        curves = _curves(view, style.label, "precision")
         add_band(
             figure, style, evaluations, curves, center=curves.mean(axis=0), hover="%{y:.1f} %"
         )
@@ -49,15 +45,13 @@ def precision_figure(view: View, styles: Styles) -> go.Figure:
     return figure
 
 
-def regret_figure(view: View, styles: Styles) -> go.Figure:
-    """Regret against evaluations: geometric mean and interquartile band, both floored."""
-    scores = view.benchmark.scores
+def gap_figure(view: View, styles: Styles) -> go.Figure:
+    """Gap against evaluations: geometric mean and interquartile band, both floored."""
     evaluations = np.arange(1, view.budget + 1)
-    figure = base_figure("regret (%)")
+    figure = base_figure("gap to the optimum (%)")
     for style in _drawn(view, styles):
-        readings = view.readings[style.label]
-        curves = np.stack([regret_curve(r.evaluated, scores, view.budget) for r in readings])
-        floored = np.maximum(curves, REGRET_FLOOR)
+        curves = _curves(view, style.label, "gap")
+        floored = np.maximum(curves, FLOOR)
         add_band(
             figure,
             style,
@@ -66,12 +60,12 @@ def regret_figure(view: View, styles: Styles) -> go.Figure:
             center=geometric_mean(curves),
             hover="%{y:.3~g} %",
         )
-    log_regret_axis(figure)
+    log_gap_axis(figure)
     return figure
 
 
-def log_regret_axis(figure: go.Figure) -> None:
-    """Powers of ten from the floor of the regret upwards."""
+def log_gap_axis(figure: go.Figure) -> None:
+    """Powers of ten from the floor of the gap upwards."""
     powers = range(-5, 3)
     figure.update_yaxes(
         type="log",
@@ -126,16 +120,16 @@ def overhead_figure(view: View, styles: Styles) -> go.Figure:
     for style in _drawn(view, styles):
         milliseconds = _asks_of_most(
             [
-                1e3 * np.asarray(r.result.ask_seconds[: r.n_asks])
-                for r in view.readings[style.label]
+                1e3 * np.asarray(snapshot.result.ask_seconds[: snapshot.n_asks])
+                for snapshot in view.snapshots[style.label]
             ]
         )
         asks = np.arange(1, len(milliseconds) + 1)
         spent = np.cumsum(milliseconds)
         share = 100.0 * spent / max(spent[-1], _CLOCK_MS)
-        kept = np.unique(np.linspace(0, len(asks) - 1, _MAX_POINTS).round().astype(np.intp))
-        curve = line(style, asks[kept], np.maximum(milliseconds, _CLOCK_MS)[kept], "")
-        curve.customdata = share[kept].astype(np.float32)
+        drawn = np.unique(np.linspace(0, len(asks) - 1, _MAX_POINTS).round().astype(np.intp))
+        curve = line(style, asks[drawn], np.maximum(milliseconds, _CLOCK_MS)[drawn], "")
+        curve.customdata = share[drawn].astype(np.float32)
         curve.hovertemplate = (
             f"{style.name}: %{{y:.3~g}} ms, %{{customdata:.0f}} % of "
             f"{formats.significant(spent[-1] / 1e3)} s spent<extra></extra>"
@@ -146,8 +140,15 @@ def overhead_figure(view: View, styles: Styles) -> go.Figure:
     return figure
 
 
+def _curves(view: View, label: str, metric: str) -> Floats:
+    """A metric after each evaluation, a row per study of a sampler."""
+    curve = metric_of(metric, view.benchmark.kind).curve
+    assert curve is not None
+    return np.stack([curve(snapshot, view.benchmark) for snapshot in view.snapshots[label]])
+
+
 def _drawn(view: View, styles: Styles) -> Iterable[SamplerStyle]:
-    return (style for label, style in styles.items() if label in view.readings)
+    return (style for label, style in styles.items() if label in view.snapshots)
 
 
 def base_figure(y_title: str, x_title: str = "distinct evaluations") -> go.Figure:
@@ -203,9 +204,9 @@ def add_band(
         center: Shape (n_points,).
         hover: What a point says, as Plotly's template.
     """
-    kept = np.unique(np.linspace(0, len(x) - 1, _MAX_POINTS).round().astype(np.intp))
-    low, high = np.quantile(curves[:, kept], (0.25, 0.75), axis=0)
-    x = x[kept].astype(np.int32)
+    drawn = np.unique(np.linspace(0, len(x) - 1, _MAX_POINTS).round().astype(np.intp))
+    low, high = np.quantile(curves[:, drawn], (0.25, 0.75), axis=0)
+    x = x[drawn].astype(np.int32)
     figure.add_trace(
         go.Scatter(
             x=np.concatenate([x, x[::-1]]),
@@ -221,7 +222,7 @@ def add_band(
             showlegend=False,
         )
     )
-    figure.add_trace(line(style, x, center[kept], hover))
+    figure.add_trace(line(style, x, center[drawn], hover))
 
 
 def _asks_of_most(times: list[Floats]) -> Floats:

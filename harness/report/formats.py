@@ -49,9 +49,24 @@ def spread(mean: float, std: float, digits: int = 1) -> str:
     return text if math.isnan(std) else f"{text} ± {number(std, digits)}"
 
 
-def regret(value: float) -> str:
-    """Regret in percent, with a bound below which it is nil for a reader."""
+def loss(value: float) -> str:
+    """Loss in two significant digits, with a bound below which it is nil for a reader."""
     return "< 0.0001" if 0.0 < value < 1e-4 else significant(value)
+
+
+def quantity(value: float, digits: int | None) -> str:
+    """A number with its decimals, or as a :func:`loss` where they are ``None``."""
+    return loss(value) if digits is None else number(value, digits)
+
+
+def setting(budget: int, unit: str, n_in_flight: int) -> str:
+    """Budget and trials in flight.
+
+    Example:
+        >>> setting(200, "evaluations", 1), setting(100, "trials", 4)
+        ('200 evaluations', '100 trials, 4 in flight')
+    """
+    return f"{budget} {unit}{in_flight(n_in_flight)}"
 
 
 def p_value(p: float) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from harness.problems.base import TabularBenchmark
+from harness.problems import TabularBenchmark
 from harness.report import formats
 from harness.report.palette import SCALES
 from harness.report.palette import SamplerStyle
@@ -26,7 +26,7 @@ OBJECTIVE = "objective"
 _ALPHA = 0.05
 _WORDS = {  # metric: (digits, unit, what the mean does when the row is ahead)
     "precision": (1, " points", "P@100"),
-    "regret": (3, " points", "regret"),
+    "gap": (3, " points", "gap"),
 }
 
 
@@ -56,7 +56,7 @@ def verdict(test: Mapping[str, Any], metric: str) -> str:
 
 def tests_figure(view: View, styles: Mapping[str, SamplerStyle], metric: str) -> go.Figure:
     """Each sampler against each other: effect as colour, difference and stars as text."""
-    labels = [label for label in styles if label in view.readings]
+    labels = [label for label in styles if label in view.snapshots]
     digits = _WORDS[metric][0]
     tests = {
         (str(test["sampler_a"]), str(test["sampler_b"])): test

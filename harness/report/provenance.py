@@ -11,7 +11,7 @@ from typing import Any
 
 from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
-from harness.problems import TabularBenchmark
+from harness.problems import Problem
 from harness.report import formats
 
 
@@ -33,7 +33,7 @@ class Fact:
 
 
 def run_facts(results: Sequence[CellResult]) -> list[Fact]:
-    """What the studies recorded about their runs; differing values are all listed."""
+    """Versions, commits and machines of the runs of studies; differing values are all listed."""
     values: dict[str, list[str]] = {}
     for result in results:
         for name, value in _flat(result.provenance):
@@ -46,7 +46,7 @@ def run_facts(results: Sequence[CellResult]) -> list[Fact]:
 
 
 def merged(runs: Iterable[Sequence[Fact]]) -> list[Fact]:
-    """What several runs recorded, as if it were one; differing values are all listed."""
+    """Facts of several runs as if they were one; differing values are all listed."""
     values: dict[str, list[str]] = {}
     for run in runs:
         for fact in run:
@@ -65,20 +65,20 @@ def sampler_text(spec: SamplerSpec) -> str:
 
 
 def sampler_facts(results: Sequence[CellResult]) -> list[Fact]:
-    """What each label stands for, and how many studies it has."""
-    studies: dict[tuple[str, str, int], list[CellResult]] = {}
+    """Sampler behind each label, and its number of studies."""
+    studies: dict[tuple[str, str, str, int], list[CellResult]] = {}
     for result in results:
         spec = result.cell.sampler
-        key = (spec.label, sampler_text(spec), result.cell.in_flight)
+        key = (spec.label, sampler_text(spec), result.cell.unit, result.cell.in_flight)
         studies.setdefault(key, []).append(result)
     facts = []
-    for (label, text, in_flight), mine in studies.items():
+    for (label, text, unit, in_flight), mine in studies.items():
         seeds = {result.cell.seed for result in mine}
         budgets = " or ".join(map(str, sorted({result.cell.budget for result in mine})))
         facts.append(
             Fact(
                 label,
-                f"{text}; {len(mine)} studies of {budgets} evaluations"
+                f"{text}; {len(mine)} studies of {budgets} {unit}"
                 f"{formats.in_flight(in_flight)}, {len(seeds)} seeds from {min(seeds)} to "
                 f"{max(seeds)}",
             )
@@ -86,22 +86,18 @@ def sampler_facts(results: Sequence[CellResult]) -> list[Fact]:
     return facts
 
 
-def benchmark_facts(benchmarks: Iterable[TabularBenchmark]) -> list[Fact]:
-    """Size, optimum, fingerprint and notes of each table."""
-    return [
-        Fact(
-            f"{benchmark.name} / {benchmark.dataset} ({benchmark.source})",
-            " ".join(
-                (
-                    f"{len(benchmark.values):,} configurations, {benchmark.proxies.shape[1]} "
-                    f"proxies, optimum {benchmark.optimum:.6g}, fingerprint "
-                    f"{benchmark.fingerprint}.",
-                    *benchmark.notes,
-                )
-            ),
-        )
-        for benchmark in benchmarks
-    ]
+def problem_facts(problems: Iterable[Problem]) -> list[Fact]:
+    """Size, fingerprint and notes of each problem."""
+    return [Fact(problem.text, " ".join((_size(problem), *problem.notes))) for problem in problems]
+
+
+def _size(problem: Problem) -> str:
+    table, fingerprint = problem.table, f"fingerprint {problem.fingerprint}."
+    if table is None:
+        return f"A {problem.kind}, {fingerprint}"
+    size = f"{len(table.values):,} configurations, {table.proxies.shape[1]} proxies"
+    optimum = f", optimum {problem.optimum:.6g}" if hasattr(problem, "optimum") else ""
+    return f"{size}{optimum}, {fingerprint}"
 
 
 def _flat(mapping: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:

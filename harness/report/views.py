@@ -1,8 +1,8 @@
-"""What one view of the dashboard shows: a data set at a budget."""
+"""What one view of the dashboard shows: a table at a budget."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,27 +10,25 @@ from dataclasses import dataclass
 import pandas as pd
 
 from harness.experiment import CellResult
-from harness.experiment import SamplerSpec
-from harness.metrics import summarize
-from harness.problems.base import TabularBenchmark
-from harness.readings import BenchmarkKey
-from harness.readings import Reading
-from harness.readings import benchmark_key
-from harness.readings import read_off
+from harness.metrics import GROUP
+from harness.metrics import Budgets
+from harness.metrics import Snapshot
+from harness.metrics import snapshots
+from harness.problems import TabularBenchmark
 from harness.report import formats
-from harness.statistics import GROUP
 from harness.statistics import compare
 
 
 @dataclass(frozen=True)
 class View:
-    """A data set at a budget.
+    """A table at a budget.
 
     Attributes:
         benchmark: The table.
         in_flight: Number of trials in flight.
-        budget: Number of distinct evaluations.
-        readings: Studies by sampler.
+        unit: What the budget counts, ``"evaluations"`` or ``"trials"``.
+        budget: Number of them.
+        snapshots: Studies by sampler.
         planned: Samplers whose studies were planned for this budget.
         summary: Rows of :func:`harness.metrics.summarize` for this view.
         tests: Rows of :func:`harness.statistics.compare` for this view, by metric.
@@ -38,17 +36,23 @@ class View:
 
     benchmark: TabularBenchmark
     in_flight: int
+    unit: str
     budget: int
-    readings: Mapping[str, Sequence[Reading]]
+    snapshots: Mapping[str, Sequence[Snapshot]]
     planned: tuple[str, ...]
     summary: pd.DataFrame
     tests: Mapping[str, pd.DataFrame]
 
     @property
     def place(self) -> str:
-        """Identifier of data set and trials in flight, ``benchmark/dataset/source``."""
-        parts = (self.benchmark.name, self.benchmark.dataset, self.benchmark.source)
-        return "/".join(parts) + formats.in_flight(self.in_flight)
+        """Identifier of problem, unit of the budget and trials in flight."""
+        unit = ", by trials" if self.unit == "trials" else ""
+        return self.benchmark.text + unit + formats.in_flight(self.in_flight)
+
+    @property
+    def setting(self) -> str:
+        """Budget with its unit, and trials in flight."""
+        return formats.setting(self.budget, self.unit, self.in_flight)
 
     @property
     def key(self) -> str:
@@ -58,59 +62,50 @@ class View:
 
 def make_views(
     results: Sequence[CellResult],
-    benchmarks: Mapping[BenchmarkKey, TabularBenchmark],
-    *,
-    budgets: Sequence[int] | None,
-    budget_aware: Callable[[SamplerSpec], bool],
+    tables: Iterable[TabularBenchmark],
+    summary: pd.DataFrame,
+    budgets: Mapping[str, Budgets] | None = None,
 ) -> list[View]:
     """Sort the studies into views.
 
     Args:
-        results: Finished studies.
-        benchmarks: Tables by (name, data set, source).
-        budgets: Budgets to show, by default those of the results.
-        budget_aware: Whether a sampler plans for its budget.
+        results: Finished studies on the tables.
+        tables: The tables.
+        summary: Frame of :func:`harness.metrics.summarize` of these studies.
+        budgets: Budgets by text of the problem, as for the summary.
 
     Returns:
-        A view for each data set, trials in flight and budget that has studies, in the order of
-        the results.
+        A view for each table, trials in flight and budget that has studies, in the order of the
+        results.
     """
-    summary = summarize(results, benchmarks, budgets, budget_aware=budget_aware)
-    readings = read_off(results, budgets, budget_aware=budget_aware)
-    tests = {metric: compare(summary, metric=metric) for metric in ("precision", "regret")}
-    views = []
-    for table, in_flight in dict.fromkeys(map(_place, results)):
-        here = [reading for reading in readings if _place(reading.result) == (table, in_flight)]
-        for budget in sorted({reading.budget for reading in here}):
-            group = (*table, in_flight, budget)
-            by_sampler: dict[str, list[Reading]] = {}
-            for reading in here:
-                if reading.budget == budget:
-                    by_sampler.setdefault(reading.result.cell.sampler.label, []).append(reading)
-            views.append(
-                View(
-                    benchmark=benchmarks[table],
-                    in_flight=in_flight,
-                    budget=budget,
-                    readings=by_sampler,
-                    planned=tuple(
-                        label
-                        for label, studies in by_sampler.items()
-                        if budget_aware(studies[0].result.cell.sampler)
-                    ),
-                    summary=_of_group(summary, group),
-                    tests={metric: _of_group(frame, group) for metric, frame in tests.items()},
-                )
-            )
-    return views
+    by_text = {table.text: table for table in tables}
+    tests = {metric: compare(summary, metric=metric) for metric in ("precision", "gap")}
+    groups: dict[tuple[str, int, str, int], dict[str, list[Snapshot]]] = {}
+    for snapshot in snapshots(results, budgets):
+        identity = snapshot.identity
+        problem, in_flight, unit, budget = (identity[column] for column in GROUP)
+        by_sampler = groups.setdefault((problem, in_flight, unit, budget), {})
+        by_sampler.setdefault(identity["sampler"], []).append(snapshot)
+    first = {key[0]: position for position, key in reversed(list(enumerate(groups)))}
+    return [
+        View(
+            by_text[key[0]],
+            *key[1:],
+            snapshots=by_sampler,
+            planned=tuple(
+                label
+                for label, studies in by_sampler.items()
+                if studies[0].result.cell.sampler.budget_aware
+            ),
+            summary=_of_group(summary, key),
+            tests={metric: _of_group(frame, key) for metric, frame in tests.items()},
+        )
+        for key, by_sampler in sorted(
+            groups.items(), key=lambda item: (first[item[0][0]], *item[0][1:])
+        )
+    ]
 
 
-def _place(result: CellResult) -> tuple[BenchmarkKey, int]:
-    return benchmark_key(result), result.cell.in_flight
-
-
-def _of_group(frame: pd.DataFrame, group: tuple[str, str, str, int, int]) -> pd.DataFrame:
-    chosen = pd.Series(True, index=frame.index)
-    for column, value in zip(GROUP, group, strict=True):
-        chosen &= frame[column] == value
+def _of_group(frame: pd.DataFrame, group: tuple[str, int, str, int]) -> pd.DataFrame:
+    chosen = (frame[list(GROUP)] == list(group)).all(axis="columns")
     return frame[chosen].reset_index(drop=True)

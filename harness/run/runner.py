@@ -6,10 +6,8 @@ from collections import deque
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 import inspect
-import os
 import time
 import traceback
 from typing import Any
@@ -25,22 +23,19 @@ from threadpoolctl import threadpool_limits
 from harness import problems
 from harness.experiment import Cell
 from harness.experiment import CellResult
-from harness.experiment import SamplerSpec
-from harness.problems.problem import Evaluation
-from harness.problems.problem import Problem
-from harness.run.processes import end_with_parent
+from harness.problems import Problem
+from harness.problems import TabularBenchmark
+from harness.problems.evaluation import Evaluation
+from harness.run.engines import Engine
+from harness.run.engines import watched
 from harness.run.provenance import provenance
 from harness.run.store import Store
 from harness.samplers import build
-from harness.samplers import is_budget_aware
 from optuna_zaps.search.model import MIN_LABELS
 
 
 ASKS_PER_EVALUATION = 20
 """A study ends, its budget unspent, after this many asks per evaluation of the budget."""
-
-
-ENGINES = ("joblib", "dask")
 
 
 @dataclass(frozen=True)
@@ -54,90 +49,6 @@ class Outcome:
 
     cell: Cell
     error: str | None = None
-
-
-def make_cells(
-    problems: Sequence[Problem],
-    samplers: Sequence[SamplerSpec],
-    seeds: Sequence[int],
-    budgets: Sequence[int],
-    *,
-    by_trials: bool = False,
-    in_flight: int = 1,
-) -> list[Cell]:
-    """Every combination, seeds first, so that all samplers progress side by side.
-
-    The budgets count distinct configurations, or, by trials, every proposal. A sampler that plans
-    for its budget gets a study for each; any other one study at the largest, which can be read
-    off at the smaller ones. Every study has as many trials ``in_flight``.
-    """
-    return [
-        Cell(
-            problem.name,
-            problem.dataset,
-            problem.source,
-            problem.fingerprint,
-            sampler,
-            seed,
-            budget,
-            by_trials,
-            in_flight,
-        )
-        for seed in seeds
-        for problem in problems
-        for sampler in samplers
-        for budget in (budgets if is_budget_aware(sampler) else [max(budgets)])
-    ]
-
-
-@dataclass(frozen=True)
-class Engine:
-    """Where cells run.
-
-    Attributes:
-        name: ``"joblib"`` for processes of this machine, ``"dask"`` for the workers of a cluster.
-        scheduler: Address of Dask's scheduler; by default a cluster is started on this machine.
-            The workers must see the directory of the results.
-    """
-
-    name: str = "joblib"
-    scheduler: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.name not in ENGINES:
-            raise ValueError(f"The engine must be one of {ENGINES}, but got {self.name!r}.")
-        if self.scheduler is not None and self.name != "dask":
-            raise ValueError(f"Only the engine 'dask' has a scheduler, but got {self.name!r}.")
-
-    @contextmanager
-    def backend(self, n_jobs: int) -> Iterator[None]:
-        """Joblib's backend within a block.
-
-        Raises:
-            ValueError: If Dask is not installed, or its scheduler does not answer.
-        """
-        if self.name == "joblib":
-            with joblib.parallel_config(backend="loky", inner_max_num_threads=1, **_watched()):
-                yield
-            return
-        try:
-            from distributed import Client  # noqa: PLC0415  # only who asks for it needs it
-        except ImportError:
-            raise ValueError(
-                "The engine 'dask' must have the package distributed, but it is not installed. "
-                "Run: pip install 'optuna-zaps[dask]'"
-            ) from None
-        local = {} if self.scheduler else {"n_workers": n_jobs, "threads_per_worker": 1}
-        try:
-            client = Client(self.scheduler, **local)
-        except (OSError, TimeoutError) as error:
-            raise ValueError(
-                f"The scheduler must answer at {self.scheduler}, but: {error}."
-            ) from error
-        with client, joblib.parallel_config(backend="dask"):
-            if self.scheduler is None:
-                client.run(end_with_parent, os.getpid())
-            yield
 
 
 def run(
@@ -187,16 +98,11 @@ def _run_together(
         yield from parallel(tasks())
 
 
-def _watched() -> dict[str, Any]:
-    """Options of the processes that joblib starts, so that they end with this one."""
-    return {"initializer": end_with_parent, "initargs": (os.getpid(),)}
-
-
 def _run_alone(cell: Cell, store: Store) -> Outcome:
     """Run a cell in a process that may die."""
     if not store.missing([cell]):
         return Outcome(cell)
-    executor = ProcessPoolExecutor(max_workers=1, **_watched())
+    executor = ProcessPoolExecutor(max_workers=1, **watched())
     try:
         outcome: Outcome = executor.submit(_run_and_save, cell, store).result()
     except BrokenProcessPool as error:
@@ -231,11 +137,11 @@ def run_cell(cell: Cell) -> CellResult:
         ValueError: If the problem is not the one that the cell was made for, the sampler cannot
             be made, or there are constraints and Optuna is older than 5.
     """
-    problem = problems.load_problem(cell.benchmark, cell.dataset, cell.source)
-    if problem.fingerprint != cell.benchmark_fingerprint:
+    problem = problems.load(cell.problem)
+    if problem.fingerprint != cell.problem_fingerprint:
         raise ValueError(
-            f"The table of {cell.benchmark}/{cell.dataset} ({cell.source}) must have the "
-            f"fingerprint {cell.benchmark_fingerprint}, but has {problem.fingerprint}."
+            f"The numbers of {cell.problem} must have the fingerprint "
+            f"{cell.problem_fingerprint}, but have {problem.fingerprint}."
         )
     sampler = build(cell.sampler, problem, budget=cell.budget, seed=cell.seed)
     study = optuna.create_study(sampler=sampler, directions=problem.directions)
@@ -298,7 +204,7 @@ def _ranking_quality(sampler: BaseSampler, study: optuna.Study, problem: Problem
     A sampler predicts if it has ``rank(study, n)``, which gives the ``n`` predicted best: their
     parameters, and the prediction as ``mean``.
     """
-    if not isinstance(problem, problems.TabularBenchmark):
+    if not isinstance(problem, TabularBenchmark):
         return None
     benchmark, rank = problem, getattr(sampler, "rank", None)
     if rank is None or not {"study", "n"} <= inspect.signature(rank).parameters.keys():

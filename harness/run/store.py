@@ -38,8 +38,7 @@ class Store:
 
     def save(self, result: CellResult) -> None:
         """Write a result so that its file is whole or not there, whatever happens meanwhile."""
-        fields = {**asdict(result), "cell": result.cell.content}
-        content = gzip.compress(json.dumps(fields, default=_plain).encode(), mtime=0)
+        content = gzip.compress(json.dumps(asdict(result), default=_plain).encode(), mtime=0)
         write_whole(self.path(result.cell), content)
 
     def check_writable(self, names: Iterable[str] = ()) -> None:
@@ -104,7 +103,7 @@ class Store:
 
 
 def latest(results: Sequence[CellResult]) -> list[CellResult]:
-    """Results of the latest version of each sampler and table, in their given order.
+    """Results of the latest version of each sampler and problem, in their given order.
 
     A directory that saw several versions of the code holds cells of all of them under one label.
 
@@ -112,17 +111,21 @@ def latest(results: Sequence[CellResult]) -> list[CellResult]:
         results: Results in the order in which they were finished.
 
     Returns:
-        Those whose sampler and table are what the last result of their label had.
+        Those whose sampler and numbers are those of the last result of their label and problem.
     """
-    newest = {result.cell.arm: _version(result) for result in results}
-    return [result for result in results if _version(result) == newest[result.cell.arm]]
+    newest = {_row(result): _version(result) for result in results}
+    return [result for result in results if _version(result) == newest[_row(result)]]
+
+
+def _row(result: CellResult) -> tuple[str, str]:
+    return (result.cell.problem, result.cell.sampler.label)
 
 
 def _version(result: CellResult) -> tuple[Any, ...]:
     sampler = result.cell.sampler
     arguments = json.dumps(sampler.arguments, sort_keys=True)
     return (
-        result.cell.benchmark_fingerprint,
+        result.cell.problem_fingerprint,
         sampler.target,
         arguments,
         sampler.fingerprint,
@@ -130,10 +133,10 @@ def _version(result: CellResult) -> tuple[Any, ...]:
 
 
 def _result(content: dict[str, Any]) -> CellResult:
-    """A result from what its file holds.
+    """Read a result from the content of its file.
 
     Raises:
-        Exception: Of several kinds, if that is no result.
+        Exception: Of several types, if that is no result.
     """
     cell = content.pop("cell")
     sampler = SamplerSpec(**cell.pop("sampler"))
@@ -146,22 +149,23 @@ def _result(content: dict[str, Any]) -> CellResult:
 def _check(result: CellResult) -> None:
     cell, sampler = result.cell, result.cell.sampler
     n_asks = len(result.asked)
-    kinds: tuple[tuple[type | tuple[type, ...], Iterable[Any]], ...] = (
-        (str, (cell.benchmark, cell.dataset, cell.source, cell.benchmark_fingerprint)),
+    types: tuple[tuple[type | tuple[type, ...], Iterable[Any]], ...] = (
+        (str, (cell.problem, cell.problem_fingerprint)),
         (str, (sampler.label, sampler.target, sampler.fingerprint)),
         (dict, (sampler.arguments, result.provenance, *result.user_attrs)),
-        (int, (cell.seed, cell.budget, *result.asked)),
+        (int, (cell.seed, cell.budget, cell.in_flight, *result.asked)),
+        (bool, (cell.by_trials, sampler.budget_aware)),
         ((int, float), (*result.ask_seconds, *result.tell_seconds, *result.values)),
         ((int, float, type(None)), (result.spearman,)),
     )
-    sound = all(isinstance(value, kind) for kind, values in kinds for value in values)
+    sound = all(isinstance(value, kind) for kind, values in types for value in values)
     lengths = {len(result.ask_seconds), len(result.tell_seconds), len(result.user_attrs)}
     if not sound or lengths != {n_asks} or not n_asks or min(result.asked) < 0:
         raise ValueError("it does not hold a study's asks with their seconds and attributes")
 
 
 def _plain(value: Any) -> Any:
-    """What JSON can hold of a sampler's attribute: NumPy's numbers and arrays, else the text."""
+    """Form of a sampler's attribute that JSON can hold: numbers and lists, else the text."""
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else str(value)
 
 

@@ -3,7 +3,6 @@
 from harness.samplers.registry import Entry
 from harness.samplers.registry import available
 from harness.samplers.registry import build
-from harness.samplers.registry import is_budget_aware
 from harness.samplers.registry import make_spec
 from harness.samplers.registry import paper_initial_proxies
 from harness.samplers.registry import takes_seed
@@ -13,7 +12,6 @@ __all__ = [
     "Entry",
     "available",
     "build",
-    "is_budget_aware",
     "make_spec",
     "paper_initial_proxies",
     "takes_seed",

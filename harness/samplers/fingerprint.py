@@ -3,10 +3,10 @@
 A stored result stays valid until the code that decided its trials changes. Such code is the module
 of the sampler and every module of source that it imports, directly or not. A module is hashed by
 its syntax tree without docstrings, comments and formatting, and stands in its importers by its
-hash, not by its name: neither moving a file nor mending a comment throws a result away.
+hash, not by its name: results survive a moved file and a corrected comment.
 
-Imports among modules may run in circles, so the hashes are refined in rounds, as colours are in
-the test of Weisfeiler and Leman for graphs:
+Modules may import each other, so the hashes are refined in rounds, like colours in the test of
+Weisfeiler and Leman for graphs:
 
     h_0(m) = hash of the tree of m, in which each module of source is a hole,
     h_k+1(m) = hash of h_0(m) and of h_k of the modules in its holes.

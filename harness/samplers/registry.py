@@ -1,4 +1,4 @@
-"""The samplers that a comparison can name, and how each is made for a benchmark."""
+"""Built-in samplers by name, and how each is made for a problem."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from optuna.samplers import BaseSampler
 import pandas as pd
 
 from harness.experiment import SamplerSpec
-from harness.problems.base import TabularBenchmark
-from harness.problems.problem import Problem
+from harness.problems import Problem
+from harness.problems import TabularBenchmark
+from harness.problems.family import split
 from harness.samplers.fingerprint import fingerprint
 from harness.samplers.syntax import parse
 
@@ -41,8 +42,8 @@ class Entry:
         name: Its name.
         description: One line for ``zaps-harness list``.
         target: ``"module:Class"``.
-        budget_aware: Whether it plans for a known budget. Such a sampler has a study of its own
-            at each budget; any other has one study at the largest, read off at the smaller ones.
+        budget_aware: Whether it plans for a known budget; see
+            :class:`harness.experiment.SamplerSpec`.
         arguments: Function of problem and budget that gives the keyword arguments.
     """
 
@@ -117,15 +118,15 @@ def _rea_arguments(problem: Problem, budget: int) -> dict[str, Any]:
 
 
 def _bananas_arguments(problem: Problem, budget: int) -> dict[str, Any]:
-    encoding = _BANANAS_ENCODINGS.get(problem.name, "one-hot")
+    encoding = _BANANAS_ENCODINGS.get(split(problem.text)[0], "one-hot")
     return _space_arguments(problem, budget) | {"encoding": encoding}
 
 
 def _table_of(problem: Problem) -> TabularBenchmark:
     if problem.table is None:
         raise ValueError(
-            f"The sampler must be told every configuration, but {problem.name}/{problem.dataset} "
-            "has no table. Leave the sampler out, or name it as module:Class."
+            f"The sampler must be told every configuration, but {problem.text} has no table. "
+            "Leave the sampler out, or name it as module:Class."
         )
     return problem.table
 
@@ -259,6 +260,7 @@ def make_spec(text: str) -> SamplerSpec:
             class has no such argument.
     """
     parsed = parse(text)
+    entry = _ENTRIES.get(parsed.target)
     sampler_class = _resolve(parsed.target)
     _check_arguments(sampler_class, parsed.target, parsed.arguments)
     return SamplerSpec(
@@ -266,6 +268,7 @@ def make_spec(text: str) -> SamplerSpec:
         target=parsed.target,
         arguments=parsed.arguments,
         fingerprint=fingerprint(sampler_class.__module__),
+        budget_aware=entry is not None and entry.budget_aware,
     )
 
 
@@ -294,15 +297,9 @@ def build(spec: SamplerSpec, problem: Problem, *, budget: int, seed: int) -> Bas
         return sampler_class(**arguments)
     except Exception as error:
         raise ValueError(
-            f"The sampler {spec.label!r} could not be made for {problem.name}/"
-            f"{problem.dataset} with {_shown(arguments)}: {type(error).__name__}: {error}"
+            f"The sampler {spec.label!r} could not be made for {problem.text} with "
+            f"{_shown(arguments)}: {type(error).__name__}: {error}"
         ) from error
-
-
-def is_budget_aware(spec: SamplerSpec) -> bool:
-    """Whether the sampler plans for its budget and so needs a study of its own at each."""
-    entry = _ENTRIES.get(spec.target)
-    return entry is not None and entry.budget_aware
 
 
 def takes_seed(spec: SamplerSpec) -> bool:

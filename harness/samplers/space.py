@@ -23,7 +23,7 @@ from optuna.distributions import BaseDistribution
 from optuna.distributions import CategoricalDistribution
 import pandas as pd
 
-from harness.projection import HammingProjection
+from harness.problems.projection import HammingProjection
 from optuna_zaps.search.candidates import CandidateSet
 from optuna_zaps.search.choices import Choices
 

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import optuna
 
 from harness import problems
-from harness.run.runner import make_cells
+from harness.experiment import make_cells
 from harness.run.runner import run_cell
 from harness.samplers import make_spec
 
@@ -17,6 +17,6 @@ def studies(
 ) -> tuple[problems.TabularBenchmark, npt.NDArray[np.intp]]:
     """The benchmark, and the rows evaluated by each study, shape (n_seeds, budget)."""
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    benchmark = problems.load("nasbench201", dataset, "suite-zero")
+    benchmark = problems.load_table(f"nasbench201/{dataset}@suite-zero")
     cells = make_cells([benchmark], [make_spec(sampler)], range(n_seeds), [budget])
     return benchmark, np.array([run_cell(cell).evaluated for cell in cells])

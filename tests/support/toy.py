@@ -10,6 +10,7 @@ import pandas as pd
 from harness.experiment import Cell
 from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
+from harness.problems import Problem
 from harness.problems import TabularBenchmark
 
 
@@ -17,9 +18,7 @@ def table(values: Sequence[float] | None = None, dataset: str = "toy") -> Tabula
     numbers = np.arange(1.0, 201.0) if values is None else np.asarray(values, dtype=np.float64)
     rng = np.random.default_rng(0)
     return TabularBenchmark(
-        name="bench",
-        dataset=dataset,
-        source="made",
+        text=f"bench/{dataset}@made",
         parameters=pd.DataFrame({"x": [f"v{i}" for i in range(len(numbers))]}, dtype=object),
         values=numbers,
         proxies=pd.DataFrame(
@@ -36,16 +35,14 @@ def study(
     seed: int = 0,
     budget: int | None = None,
     target: str = "tpe",
-    on: TabularBenchmark | None = None,
+    on: Problem | None = None,
 ) -> CellResult:
     on = on or table()
     return CellResult(
         cell=Cell(
-            on.name,
-            on.dataset,
-            on.source,
+            on.text,
             on.fingerprint,
-            SamplerSpec(label, target),
+            SamplerSpec(label, target, budget_aware=target == "zaps-paper"),
             seed,
             len(set(asked)) if budget is None else budget,
         ),
@@ -71,6 +68,5 @@ def studies(n_seeds: int = 6, budget: int = 40) -> list[CellResult]:
     return results
 
 
-def tables() -> dict[tuple[str, str, str], TabularBenchmark]:
-    made = (table(dataset=dataset) for dataset in ("toy", "second <set>"))
-    return {(t.name, t.dataset, t.source): t for t in made}
+def tables() -> list[TabularBenchmark]:
+    return [table(dataset=dataset) for dataset in ("toy", "second <set>")]

@@ -14,6 +14,7 @@ from harness import problems
 from harness.experiment import Cell
 from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
+from harness.metrics import Budgets
 from harness.metrics import summarize
 from harness.paper import committed
 from harness.paper import published as paper
@@ -26,7 +27,7 @@ from harness.paper.experiments import COMPARED
 from harness.paper.experiments import EXPERIMENTS
 from harness.paper.experiments import cells
 from harness.paper.measured import MeasuredResults
-from harness.readings import keyed
+from harness.problems.family import join
 from harness.run.runner import run
 from harness.run.runner import run_cell
 from harness.run.store import Store
@@ -39,7 +40,7 @@ ROW: RowKey = (*paper.CIFAR10, "made", "RS")
 
 
 def study(seed: int, budget: int, spec: SamplerSpec, rows: Sequence[int] = ()) -> CellResult:
-    cell = Cell(*paper.CIFAR10, "made", "table", spec, seed, budget)
+    cell = Cell(join(*paper.CIFAR10, "made"), "table", spec, seed, budget)
     asked = tuple(rows) or tuple(range(budget))
     zeros = (0.0,) * len(asked)
     return CellResult(cell, asked, zeros, zeros, ({},) * len(asked), {})
@@ -48,7 +49,7 @@ def study(seed: int, budget: int, spec: SamplerSpec, rows: Sequence[int] = ()) -
 INEXACT = ("BANANAS", ANYTIME)
 
 RS = SamplerSpec("RS", "random-distinct", {}, "code of then")
-ZAPS = SamplerSpec("ZAPS", "zaps-paper", {}, "code of then")
+ZAPS = SamplerSpec("ZAPS", "zaps-paper", {}, "code of then", budget_aware=True)
 NOW = replace(study(0, 300, RS).cell, sampler=replace(RS, fingerprint="code of now"))
 
 
@@ -70,7 +71,7 @@ def test_a_sampler_that_knows_no_budget_is_replayed_to_200_evaluations() -> None
 def test_another_table_sampler_or_argument_is_not_replayed() -> None:
     assert replays([NOW], [study(0, 20, RS)])
     for other in (
-        replace(NOW, benchmark_fingerprint="another"),
+        replace(NOW, problem_fingerprint="another"),
         replace(NOW, sampler=replace(RS, target="random")),
         replace(NOW, sampler=replace(RS, arguments={"seed_offset": 1})),
     ):
@@ -121,7 +122,7 @@ def test_trust_covers_other_rows_but_not_another_sampler(tmp_path: Path) -> None
 
 def present_replays() -> dict[RowKey, list[Replay]]:
     tables = [
-        problems.load(*problem)
+        problems.load_table(join(*problem, ""))
         for problem in dict.fromkeys(p for e in EXPERIMENTS for p in e.problems)
     ]
     return replays(cells(EXPERIMENTS, tables, 1), committed.read_cells())
@@ -139,7 +140,7 @@ def test_a_committed_study_can_be_repeated(label: str) -> None:
 def test_rows_that_several_versions_of_the_code_ran_are_compared_as_one_sampler(
     tmp_path: Path,
 ) -> None:
-    tables = [problems.load(*problem) for problem in paper.BOTH_CIFAR]
+    tables = [problems.load_table(join(*problem, "")) for problem in paper.BOTH_CIFAR]
     versions = [
         replace(r, cell=replace(r.cell, sampler=replace(r.cell.sampler, fingerprint=f"{i % 2}")))
         for i, r in enumerate(committed.read_cells())
@@ -148,7 +149,8 @@ def test_rows_that_several_versions_of_the_code_ran_are_compared_as_one_sampler(
     of_zaps = [r for r in committed.read_cells(tmp_path) if r.cell.sampler.label == paper.ZAPS]
     assert len({r.cell.sampler.fingerprint for r in of_zaps}) > 1
     found = committed.published_studies(tables, COMPARED, tmp_path)
-    summary = summarize(found, keyed(tables), [100, 200])
+    budgets = {table.text: Budgets((100, 200)) for table in tables}
+    summary = summarize(found, tables, budgets)
     assert {f"{label} (published)" for label in COMPARED} == set(summary["sampler"])
 
 

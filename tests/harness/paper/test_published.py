@@ -7,8 +7,8 @@ import math
 from made import measured
 import pytest
 
-from harness import rankings
 from harness.paper import published as paper
+from harness.paper import rankings
 from harness.paper.claims import UNTESTED
 from harness.paper.claims import judge
 from harness.paper.comparison import compare

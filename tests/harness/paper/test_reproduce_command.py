@@ -64,7 +64,7 @@ def test_it_runs_resumes_shows_and_writes(tmp_path: Path) -> None:
     assert len(list((tmp_path / "run" / "cells").iterdir())) == 4
     again = call("reproduce", "main", "--seeds", "2", "--n-jobs", "1", "--output", folder,
                  "--write", str(tmp_path / "parquet"))  # fmt: skip
-    assert "4 of 7 studies are there already" in again
+    assert "4 of 7 studies are already done" in again
     page = (tmp_path / "run" / "paper.html").read_text(encoding="utf-8")
     for text in ("Rank correlation", "data-figure", "52.3 ± 6.1", "zaps-harness"):
         assert text in page
@@ -75,12 +75,13 @@ def test_it_runs_resumes_shows_and_writes(tmp_path: Path) -> None:
     assert results.sizes == {paper.CIFAR10: 15_625}
     assert results.facts["Samplers"]
     shown = call("reproduce", "all", "--seeds", "2", "--n-jobs", "1", "--output", folder)
-    assert "7 of 7 studies are there already" in shown
+    assert "7 of 7 studies are already done" in shown
 
 
 def evaluated(studies: Sequence[CellResult]) -> dict[tuple[Any, ...], tuple[int, ...]]:
     return {
-        (*study.cell.arm, study.cell.seed, study.cell.budget): study.evaluated for study in studies
+        (*committed.row_of(study.cell), study.cell.seed, study.cell.budget): study.evaluated
+        for study in studies
     }
 
 
@@ -135,7 +136,7 @@ def test_the_order_is_by_seeds_and_shared_rows_run_once() -> None:
 
 
 def test_experiments_are_told_apart_by_arguments_alone() -> None:
-    table = problems.load("nasbench201", "cifar10", "package")
+    table = problems.load_table("nasbench201/cifar10@package")
     spec = Row("a", "zaps-paper", experiments.all_proxies).spec(table)
     assert spec.target == "zaps-paper"
     assert spec.arguments == {"initial_proxies": list(table.proxies.columns)}
@@ -162,8 +163,7 @@ def test_compare_against_published(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(committed, "default_directory", lambda: folder)
     output = call(
         "compare",
-        "--source",
-        "package",
+        "nasbench201/cifar10@package",
         "-s",
         "tpe",
         "--budget",
@@ -182,7 +182,7 @@ def test_compare_against_published(tmp_path: Path, monkeypatch: pytest.MonkeyPat
                                        "LS (published)"}  # fmt: skip
     # Nothing of it was run: the store holds the one new study.
     assert len(list((tmp_path / "new" / "cells").iterdir())) == 1
-    other = call("compare", "--source", "package", "--dataset", "cifar100", "-s", "random",
+    other = call("compare", "nasbench201/cifar100@package", "-s", "random",
                  "--budget", "12", "--seeds", "1", "--n-jobs", "1", "--against-published",
                  "--output", str(tmp_path / "new"))  # fmt: skip
     assert "no published studies on these tables" in other
@@ -198,8 +198,8 @@ def test_committed_metrics_by_another_path(monkeypatch: pytest.MonkeyPatch) -> N
     samples: dict[str, list[float]] = {}
     for result in cells:
         cell = result.cell
-        if (cell.benchmark, cell.dataset, cell.sampler.label) not in {
-            ("nasbench201", "cifar10", row) for row in ("ZAPS", "RS", "REA", "TPE")
+        if (cell.problem, cell.sampler.label) not in {
+            ("nasbench201/cifar10@suite-zero", row) for row in ("ZAPS", "RS", "REA", "TPE")
         }:
             continue
         rows = [int(row) for row in result.asked]

@@ -25,7 +25,7 @@ def _data(request: pytest.FixtureRequest) -> None:
 
 @pytest.mark.parametrize("dataset", DATASETS)
 def test_suite_zero_has_the_papers_optima_and_13_proxies(dataset: str) -> None:
-    benchmark = problems.load("nasbench201", dataset, "suite-zero")
+    benchmark = problems.load_table(f"nasbench201/{dataset}@suite-zero")
     assert benchmark.optimum == pytest.approx(OPTIMA[dataset], abs=0.005)
     assert benchmark.proxies.shape == (15_625, 13)
     assert len(benchmark.parameters.drop_duplicates()) == 15_625
@@ -33,7 +33,10 @@ def test_suite_zero_has_the_papers_optima_and_13_proxies(dataset: str) -> None:
 
 @pytest.mark.parametrize("dataset", DATASETS)
 def test_suite_zero_and_package_hold_the_same_cells(dataset: str) -> None:
-    ours, theirs = (problems.load("nasbench201", dataset, s) for s in nasbench201.SOURCES)
+    ours, theirs = (
+        problems.load_table(f"nasbench201/{dataset}@{source.name}")
+        for source in nasbench201.FAMILY.sources
+    )
     merged = ours.parameters.assign(a=ours.values).merge(
         theirs.parameters.assign(b=theirs.values), on=list(nasbench201.EDGES)
     )
@@ -44,7 +47,7 @@ def test_suite_zero_and_package_hold_the_same_cells(dataset: str) -> None:
 
 @pytest.mark.parametrize("dataset", DATASETS)
 def test_counted_proxies_are_those_of_suite_zero(dataset: str) -> None:
-    benchmark = problems.load("nasbench201", dataset, "suite-zero")
+    benchmark = problems.load_table(f"nasbench201/{dataset}@suite-zero")
     for name, count in (("params", nasbench201.count_params), ("flops", nasbench201.count_flops)):
         counted = count(benchmark.parameters, dataset)
         np.testing.assert_allclose(counted, benchmark.proxies[name], rtol=1e-5)
@@ -62,14 +65,14 @@ def test_counts_by_the_formula_of_the_data_folder() -> None:
 
 
 def test_suite_zero_says_which_proxies_are_borrowed() -> None:
-    notes = " ".join(problems.load("nasbench201", "cifar100", "suite-zero").notes)
+    notes = " ".join(problems.load("nasbench201/cifar100@suite-zero").notes)
     assert "are those of CIFAR-10" in notes
     assert "grasp" in notes
     assert "synflow" not in notes
 
 
 def test_a_benchmark_is_an_objective() -> None:
-    benchmark = problems.load("nasbench201", "cifar10", "package")
+    benchmark = problems.load_table("nasbench201/cifar10@package")
     study = optuna.create_study(directions=benchmark.directions)
     study.optimize(benchmark, n_trials=3)
     assert set(study.best_params) == set(benchmark.search_space) == set(nasbench201.EDGES)
@@ -77,7 +80,7 @@ def test_a_benchmark_is_an_objective() -> None:
 
 
 def test_the_top_is_a_stable_sort_in_table_order() -> None:
-    benchmark = problems.load("nasbench201", "cifar10", "package")
+    benchmark = problems.load_table("nasbench201/cifar10@package")
     top = benchmark.top(100)
     others = np.delete(benchmark.values, top)
     assert benchmark.values[top].min() >= others.max()
@@ -87,24 +90,28 @@ def test_the_top_is_a_stable_sort_in_table_order() -> None:
 
 def test_without_the_folder_the_package_is_the_default(monkeypatch: Any) -> None:
     monkeypatch.delenv("ZAPS_DATA_DIR", raising=False)
-    assert problems.load("nasbench201", "cifar10").source == "package"
-    defaults = {info.name: info.default_source for info in problems.available()}
-    assert defaults == {"nasbench201": "package", "nasbench101": None, "hpo": "package"}
+    assert problems.load("nasbench201/cifar10").text == "nasbench201/cifar10@package"
+    defaults = {family.name: family.present_sources for family in problems.FAMILIES[:3]}
+    assert defaults == {
+        "nasbench201": ("package",),
+        "nasbench101": (),
+        "hpo": ("package", "package-costs"),
+    }
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("text", "message"),
     [
-        (("nasbench301", "cifar10"), r"must be one of \['hpo', 'nasbench101', 'nasbench201'\]"),
-        (("nasbench101", "mnist"), r"must be one of \['cifar10'\]"),
-        (("nasbench101", "cifar10", "web"), r"must be one of \['parquet', 'parquet-own'\]"),
-        (("nasbench201", "mnist"), r"must be one of \['cifar10', 'cifar100'"),
-        (("nasbench201", "cifar10", "web"), r"must be one of \['suite-zero', 'package'\]"),
+        ("nasbench301/cifar10", "The nearest: nasbench201/cifar10, nasbench101/cifar10, "),
+        ("nasbench101/mnist", "The nearest: nasbench"),
+        ("nasbench101/cifar10@web", r"must be one of \['parquet', 'parquet-own'\]"),
+        ("nasbench201/mnist", "The nearest: nasbench"),
+        ("nasbench201/cifar10@web", r"must be one of \['suite-zero', 'package'\]"),
     ],
 )
-def test_what_does_not_exist_is_named_with_what_does(arguments: Any, message: str) -> None:
+def test_a_table_that_does_not_exist_is_named_with_the_nearest(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        problems.load(*arguments)
+        problems.load(text)
 
 
 def test_a_cell_in_56_bits_by_hand() -> None:
@@ -118,7 +125,7 @@ def test_a_cell_in_56_bits_by_hand() -> None:
 
 
 def test_suite_zero_graphs_are_10250_and_differ() -> None:
-    benchmark = problems.load("nasbench101", "cifar10")
+    benchmark = problems.load_table("nasbench101/cifar10")
     assert benchmark.parameters.shape == (10_250, 56)
     assert not benchmark.parameters.duplicated().any()
     assert {"params", "zen"} <= set(benchmark.proxies)
@@ -132,7 +139,7 @@ def test_a_proposal_outside_the_table_is_the_nearest_that_is_left() -> None:
         [(0, 0, 0), (0, 1, 1), (1, 1, 0), (1, 0, 1)], columns=["x", "y", "z"], dtype=object
     )
     toy = problems.TabularBenchmark(
-        "toy", "toy", "made", frame, np.arange(4.0), pd.DataFrame(index=frame.index)
+        "toy/toy@made", frame, np.arange(4.0), pd.DataFrame(index=frame.index)
     )
     outside = {"x": 1, "y": 1, "z": 1}  # one bit from rows 1, 2 and 3, three from row 0
     drawn = {toy.nearest(outside, set(), (seed,)) for seed in range(50)}
@@ -147,12 +154,12 @@ def test_a_proposal_outside_the_table_is_the_nearest_that_is_left() -> None:
 def test_a_missing_file_is_said_to_be_missing(monkeypatch: Any, tmp_path: Any) -> None:
     monkeypatch.setenv("ZAPS_DATA_DIR", str(tmp_path))
     with pytest.raises(ValueError, match=r"nasbench201.parquet must lie in .*ZAPS_DATA_DIR"):
-        problems.load("nasbench201", "cifar10", "suite-zero")
+        problems.load("nasbench201/cifar10@suite-zero")
     with pytest.raises(ValueError, match=r"nasbench101.parquet must lie in .*ZAPS_DATA_DIR"):
-        problems.load("nasbench101", "cifar10")
+        problems.load_table("nasbench101/cifar10")
 
 
 def test_a_configuration_that_is_not_there() -> None:
-    benchmark = problems.load("nasbench201", "cifar10", "package")
+    benchmark = problems.load_table("nasbench201/cifar10@package")
     with pytest.raises(KeyError, match="is not in the table"):
         benchmark.row(dict.fromkeys(nasbench201.EDGES, "dil_conv_3x3"))

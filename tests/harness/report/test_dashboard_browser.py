@@ -15,13 +15,14 @@ from selenium.webdriver.support.ui import WebDriverWait
 from toy import studies
 from toy import tables
 
+from harness.metrics import Budgets
+from harness.metrics import summarize
 from harness.report import write_dashboard
 from harness.report.dashboard import PANELS
 from harness.report.dashboard import PROXIES
 from harness.report.dashboard import headline as say
 from harness.report.views import View
 from harness.report.views import make_views
-from harness.samplers import is_budget_aware
 
 
 Views = dict[str, View]
@@ -40,14 +41,17 @@ pytestmark = pytest.mark.skipif(
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("page") / "dashboard.html"
-    write_dashboard(studies(), tables(), path, budgets=[20, 40])
+    budgets = {one.text: Budgets((20, 40)) for one in tables()}
+    summary = summarize(studies(), tables(), budgets)
+    write_dashboard(studies(), tables(), summary, path, budgets=budgets)
     return path.as_uri()
 
 
 @pytest.fixture(scope="module")
 def views() -> Views:
-    made = make_views(studies(), tables(), budgets=[40], budget_aware=is_budget_aware)
-    return {view.benchmark.dataset: view for view in made}
+    budgets = {one.text: Budgets((40,)) for one in tables()}
+    made = make_views(studies(), tables(), summarize(studies(), tables(), budgets), budgets)
+    return {view.benchmark.text: view for view in made}
 
 
 @pytest.fixture(scope="module")
@@ -110,13 +114,13 @@ def test_every_figure_is_drawn_without_an_error(browser: webdriver.Chrome) -> No
 
 
 def test_a_sampler_is_taken_out_of_every_figure_and_table(browser: webdriver.Chrome) -> None:
-    lines = ("precision", "regret", "box", "optimum", "overhead")
+    lines = ("precision", "gap", "box", "optimum", "overhead")
     before = {name: drawn(browser, name) for name in lines}
     click(browser, "sampler", "random")
     assert samplers_in_the_table(browser) == ["zaps", "tpe"]
     for name, n in before.items():
         assert drawn(browser, name) * 3 == n * 2, name
-    for name in ("tests_precision", "tests_regret"):
+    for name in ("tests_precision", "tests_gap"):
         trace = browser.execute_script(
             f"const {{x, y, z}} = document.getElementById('plot-{name}').data[0];"
             "return [x, y, z.length, z[0].length]"
@@ -127,22 +131,22 @@ def test_a_sampler_is_taken_out_of_every_figure_and_table(browser: webdriver.Chr
 
 
 def test_the_headline_follows_the_chosen_samplers(browser: webdriver.Chrome, views: Views) -> None:
-    assert headline(browser) == say(views["toy"], ["zaps", "tpe", "random"])
+    assert headline(browser) == say(views["bench/toy@made"], ["zaps", "tpe", "random"])
     click(browser, "sampler", "zaps")
-    assert headline(browser) == say(views["toy"], ["tpe", "random"])
+    assert headline(browser) == say(views["bench/toy@made"], ["tpe", "random"])
     assert headline(browser).startswith("tpe finds")
     verdict = browser.find_element(By.ID, "verdict").text
     assert verdict.startswith("P@100 of tpe minus that of random: +")
     click(browser, "sampler", "tpe")
-    assert headline(browser) == say(views["toy"], ["random"])
+    assert headline(browser) == say(views["bench/toy@made"], ["random"])
     assert browser.find_element(By.ID, "verdict").text == ""
     click(browser, "sampler", "random")
-    assert headline(browser) == say(views["toy"], []) == "No sampler is chosen."
+    assert headline(browser) == say(views["bench/toy@made"], []) == "No sampler is chosen."
     assert samplers_in_the_table(browser) == []
     assert browser.find_element(By.ID, "nothing").is_displayed()
     assert [panel.name for panel in PANELS if drawn(browser, panel.name)] == []
     browser.find_element(By.ID, "all-samplers").click()
-    assert headline(browser) == say(views["toy"], ["zaps", "tpe", "random"])
+    assert headline(browser) == say(views["bench/toy@made"], ["zaps", "tpe", "random"])
     assert all(drawn(browser, panel.name) for panel in PANELS)
     assert severe(browser) == []
 
@@ -151,15 +155,15 @@ def test_budget_and_data_set_change_what_is_shown(browser: webdriver.Chrome, vie
     before = headline(browser)
     click(browser, "budget", "20")
     assert "with 20 evaluations" in headline(browser) != before
-    for name in ("precision", "regret", "optimum"):
+    for name in ("precision", "gap", "optimum"):
         x = browser.execute_script(
             f"return Math.max(...document.getElementById('plot-{name}')._fullLayout.xaxis.range)"
         )
         assert x < 25, name
     click(browser, "budget", "40")
-    Select(browser.find_element(By.ID, "place")).select_by_value("bench/second <set>/made")
-    assert browser.find_element(By.ID, "where").text.startswith("bench / second <set> (made)")
-    assert headline(browser) == say(views["second <set>"], ["zaps", "tpe", "random"])
+    Select(browser.find_element(By.ID, "place")).select_by_value("bench/second <set>@made")
+    assert browser.find_element(By.ID, "where").text.startswith("bench/second <set>@made")
+    assert headline(browser) == say(views["bench/second <set>@made"], ["zaps", "tpe", "random"])
     assert "Made up." in browser.find_element(By.ID, "note").text
     assert severe(browser) == []
 
@@ -167,7 +171,7 @@ def test_budget_and_data_set_change_what_is_shown(browser: webdriver.Chrome, vie
 def test_a_link_restores_the_view(browser: webdriver.Chrome, page: str) -> None:
     click(browser, "sampler", "tpe")
     click(browser, "budget", "20")
-    Select(browser.find_element(By.ID, "place")).select_by_value("bench/second <set>/made")
+    Select(browser.find_element(By.ID, "place")).select_by_value("bench/second <set>@made")
     link = browser.current_url
     browser.get("about:blank")
     browser.get(link)
@@ -215,7 +219,7 @@ def test_the_table_is_sorted_by_the_column_that_is_clicked(browser: webdriver.Ch
 
 
 def test_a_click_on_a_legend_filters_the_page(browser: webdriver.Chrome) -> None:
-    toggles = browser.find_elements(By.CSS_SELECTOR, "#plot-regret .legendtoggle")
+    toggles = browser.find_elements(By.CSS_SELECTOR, "#plot-gap .legendtoggle")
     browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", toggles[1])
     ActionChains(browser).move_to_element(toggles[1]).click().perform()
     WebDriverWait(browser, 3).until(lambda b: samplers_in_the_table(b) == ["zaps", "random"])

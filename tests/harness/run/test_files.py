@@ -15,6 +15,7 @@ from toy import tables
 from typer.testing import CliRunner
 
 from harness.cli import app
+from harness.metrics import summarize
 from harness.report import write_dashboard
 from harness.run import files
 from harness.run.files import check_writable
@@ -23,9 +24,7 @@ from harness.run.files import write_whole
 
 COMMANDS = {
     "compare": (["compare"], ("summary.csv", "dashboard.html", "cells")),
-    "everyday": (["everyday", "--problem", "branin"], ("everyday.csv", "everyday.html", "cells")),
-    "tradeoffs": (["tradeoffs"], ("tradeoffs.csv", "cells")),
-    "limits": (["limits"], ("limits.csv", "cells")),
+    "suite": (["limits"], ("summary.csv", "dashboard.html", "cells")),
     "reproduce": (["reproduce", "main"], ("paper.html", "cells")),
     "published": (["reproduce", "--published"], ("paper.html",)),
 }
@@ -40,7 +39,7 @@ def fail(*arguments: Any, **_: Any) -> None:
 
 
 def refused(monkeypatch: pytest.MonkeyPatch, arguments: list[str], output: Path) -> str:
-    for module in ("compare", "everyday", "costed", "reproduce"):
+    for module in ("compare", "reproduce"):
         monkeypatch.setattr(f"harness.cli.{module}.run_missing", fail)
     runner = CliRunner(env={"COLUMNS": "500", "TERM": "dumb"})
     result = runner.invoke(app, [*arguments, "--output", str(output)])
@@ -91,11 +90,12 @@ def test_a_page_that_cannot_be_saved_leaves_the_one_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = tmp_path / "dashboard.html"
-    write_dashboard(studies(2, 10), tables(), page)
+    results, summary = studies(2, 10), summarize(studies(2, 10), tables())
+    write_dashboard(results, tables(), summary, page)
     before = page.read_bytes()
     monkeypatch.setattr(os, "fsync", full_disk)
     with pytest.raises(OSError, match="No space left"):
-        write_dashboard(studies(2, 10), tables(), page)
+        write_dashboard(results, tables(), summary, page)
     assert page.read_bytes() == before
     assert os.listdir(tmp_path) == ["dashboard.html"]
 
@@ -103,8 +103,8 @@ def test_a_page_that_cannot_be_saved_leaves_the_one_before(
 def test_numbers_that_cannot_be_saved_leave_the_ones_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    arguments = ["compare", "--source", "package", "--seeds", "1", "--budget", "3", "-s", "random",
-                 "--n-jobs", "1", "--output", str(tmp_path)]  # fmt: skip
+    arguments = ["compare", "nasbench201/cifar10@package", "--seeds", "1", "--budget", "3", "-s",
+                 "random", "--n-jobs", "1", "--output", str(tmp_path)]  # fmt: skip
     runner = CliRunner(env={"COLUMNS": "80", "TERM": "dumb"})
     assert runner.invoke(app, arguments).exit_code == 0
     before = {name: (tmp_path / name).read_bytes() for name in ("summary.csv", "dashboard.html")}

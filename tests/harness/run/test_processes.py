@@ -68,8 +68,8 @@ def environment(tag: str) -> dict[str, str]:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_the_processes_of_a_comparison_end_with_it(number: signal.Signals, tmp_path: Path) -> None:
     (tmp_path / "slow.py").write_text(SLOW)
-    command = [sys.executable, "-m", "harness.cli", "compare", "--source", "package", "--seeds",
-               "6", "--budget", "20", "-s", "slow:Slow", "--n-jobs", "2", "--output",
+    command = [sys.executable, "-m", "harness.cli", "compare", "nasbench201/cifar10@package",
+               "--seeds", "6", "--budget", "20", "-s", "slow:Slow", "--n-jobs", "2", "--output",
                "results"]  # fmt: skip
     process = subprocess.Popen(
         command,
@@ -86,7 +86,7 @@ def test_the_processes_of_a_comparison_end_with_it(number: signal.Signals, tmp_p
     output, _ = process.communicate()
     if number == signal.SIGTERM:
         assert process.returncode == 128 + signal.SIGTERM
-        assert "the same command goes on" in output
+        assert "rerun the command to resume" in output
     assert list(tmp_path.glob("results/cells/*")) == []
 
 

@@ -23,7 +23,7 @@ def result(
 ) -> CellResult:
     spec = SamplerSpec(label, "tpe", sampler, fingerprint)
     return CellResult(
-        cell=Cell("bench", "data", "source", "f00", spec, seed, 3),
+        cell=Cell("bench/data@source", "f00", spec, seed, 3),
         asked=(4, 2, 4, 7),
         ask_seconds=(0.1, 0.2, 0.3, 0.4),
         tell_seconds=(0.0, 0.0, 0.0, 0.01),
@@ -43,7 +43,6 @@ def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
 
 def test_derived_quantities_by_hand() -> None:
     assert result().evaluated == (4, 2, 7)
-    assert result().repeat_share == 0.25
     assert not result().capped
 
 
@@ -109,7 +108,8 @@ def altered(**changes: object) -> bytes:
     altered(asked="4247"), altered(asked=[4, "2", 4, 7]), altered(asked=[4, 2]),
     altered(asked=[-1, 2, 4, 7]), altered(ask_seconds=[0.1]), altered(tell_seconds=[None] * 4),
     altered(user_attrs=[None] * 4), altered(provenance=None), altered(spearman="high"),
-    altered(budget="3"), altered(seed=None), altered(benchmark=None), altered(in_flight="four"),
+    altered(budget="3"), altered(seed=None), altered(problem=None), altered(in_flight="four"),
+    altered(by_trials="yes"),
     altered(in_flight=0), altered(unheard_of=1),
 ])  # fmt: skip
 def test_what_is_no_result_counts_as_missing(tmp_path: Path, content: bytes) -> None:

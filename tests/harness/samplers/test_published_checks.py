@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(
 def test_random_search_matches_its_hypergeometric_mean() -> None:
     # Of N configurations B are drawn, each of the top 100 among them with a probability of B / N.
     # The sampler is asked without Optuna around it, so that 200 seeds take seconds.
-    benchmark = problems.load("nasbench201", "cifar10", "suite-zero")
+    benchmark = problems.load_table("nasbench201/cifar10@suite-zero")
     n, budget = len(benchmark.values), 300
     space = Space({"row": range(n)})
     top = set(benchmark.top(100).tolist())

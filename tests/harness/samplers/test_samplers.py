@@ -12,7 +12,7 @@ from optuna_zaps import ZAPSSampler
 
 @pytest.fixture(scope="module")
 def benchmark_table() -> problems.TabularBenchmark:
-    return problems.load("nasbench201", "cifar10", "package")
+    return problems.load_table("nasbench201/cifar10@package")
 
 
 @pytest.mark.parametrize("entry", samplers.available(), ids=lambda entry: entry.name)
@@ -27,11 +27,7 @@ def test_every_named_sampler_can_be_built_and_runs(
 
 
 def test_only_the_papers_profile_plans_for_its_budget() -> None:
-    aware = [
-        e.name
-        for e in samplers.available()
-        if samplers.is_budget_aware(samplers.make_spec(e.name))
-    ]
+    aware = [e.name for e in samplers.available() if samplers.make_spec(e.name).budget_aware]
     assert aware == ["zaps-paper"]
 
 

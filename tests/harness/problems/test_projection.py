@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 
-from harness.projection import HammingProjection
+from harness.problems.projection import HammingProjection
 
 
 # Distances from 0000: 1, 2, 2, 3, 4.

@@ -19,7 +19,8 @@ from typer.testing import CliRunner
 from harness.cli import app
 
 
-SMALL = ["--source", "package", "--seeds", "2", "--budget", "12", "--n-jobs", "1"]
+SIZE = ["--seeds", "2", "--budget", "12", "--n-jobs", "1"]
+SMALL = ["nasbench201/cifar10@package", *SIZE]
 
 
 def call(*arguments: str, code: int = 0) -> str:
@@ -42,13 +43,13 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_compare_prints_the_source_and_a_table_and_writes_the_results(directory: Path) -> None:
     output = call("compare", *SMALL, "--budget", "20", "--output", str(directory))
-    assert "source package" in output
-    assert "6 of 6 studies are there already" in output
+    assert "nasbench201/cifar10@package" in output
+    assert "6 of 6 studies are already done" in output
     for text in ("20 evaluations", "12 evaluations", "zaps", "tpe", "random", "P@100"):
         assert text in output
     summary = pd.read_csv(directory / "summary.csv")
     assert len(summary) == 2 * 3 * 2
-    assert set(summary["source"]) == {"package"}
+    assert set(summary["problem"]) == {"nasbench201/cifar10@package"}
     assert summary.loc[summary["sampler"] == "zaps", "repeat_share"].eq(0).all()
     page = (directory / "dashboard.html").read_text(encoding="utf-8")
     assert "zaps" in page
@@ -91,12 +92,12 @@ def test_a_damaged_result_is_named_in_one_sentence_and_made_again(tmp_path: Path
     output = call(*arguments)
     assert "".join(output.split()).count(damaged.name) == 1
     assert "UserWarning" not in output  # nor the line of code
-    assert "1 of 2 studies are there already" in output
-    assert "2 of 2 studies are there already" in call(*arguments)
+    assert "1 of 2 studies are already done" in output
+    assert "2 of 2 studies are already done" in call(*arguments)
 
 
 def test_a_sampler_without_a_seed_is_named(tmp_path: Path) -> None:
-    output = call("compare", "--source", "package", "--seeds", "1", "--budget", "1", "--n-jobs",
+    output = call("compare", "nasbench201/cifar10@package", "--seeds", "1", "--budget", "1", "--n-jobs",
                   "1", "-s", "odd_samplers:Stubborn", "--output", str(tmp_path))  # fmt: skip
     assert "Stubborn takes no seed" in output
 
@@ -139,10 +140,10 @@ def test_export_writes_studies_once(directory: Path, tmp_path: Path) -> None:
     )
     storage = optuna.storages.RDBStorage(url)
     study = optuna.load_study(
-        storage=storage, study_name="nasbench201/cifar10/package/zaps/20/seed-0"
+        storage=storage, study_name="nasbench201/cifar10@package/zaps/20/seed-0"
     )
     assert len(study.trials) == 20
-    assert study.user_attrs["source"] == "package"
+    assert study.user_attrs["problem"] == "nasbench201/cifar10@package"
     assert study.trials[0].user_attrs["zaps:phase"] == "exploitation"
     summary = pd.read_csv(directory / "summary.csv").query(
         "sampler == 'zaps' and seed == 0 and budget == 20"
@@ -172,8 +173,15 @@ def test_help(command: str) -> None:
     ("arguments", "message"),
     [
         (["--sampler", "zap"], "must be one of"),
-        (["--dataset", "mnist"], "must be one of"),
-        (["--source", "web"], "must be one of"),
+        (["nasbench201/mnist"], "no problem 'nasbench201/mnist'. The nearest: nasbench201/"),
+        (["nasbench201/cifar10@web"], "must be one of"),
+        (["everydai"], "no problem or suite 'everydai'. The nearest: everyday."),
+        (["everyday@web"], "No problem of the suite 'everyday' has a source 'web'"),
+        (["functions/branin", "-s", "rea"], "has no table"),
+        (["--seeds-of", "gp=3"], "must be LABEL=N"),
+        (["--seeds-of", "tpe=3", "--seeds-of", "tpe=4"], "sampler once, but got 'tpe' twice"),
+        (["--scheduler", "tcp://x:1"], "Only the engine 'dask' has a scheduler"),
+        (["--engine", "slurm"], "must be one of ('joblib', 'dask')"),
         (["--budget", "99999"], "at most the 15625 configurations"),
         (["-s", "tpe(n_ei_candidates=3)", "-s", "tpe(n_ei_candidates=4)", "-s", "zaps-paper",
           "--budget", "5"], "budget must be at least 10"),
@@ -192,7 +200,7 @@ def test_a_mistake_is_told_before_anything_runs(
 
 
 def test_a_directory_without_results(tmp_path: Path) -> None:
-    assert "holds no results on tables" in call("report", str(tmp_path), code=2)
+    assert "holds no results" in call("report", str(tmp_path), code=2)
 
 
 def test_a_failing_sampler_is_reported_and_the_others_are_shown(tmp_path: Path) -> None:
@@ -206,8 +214,8 @@ def test_a_failing_sampler_is_reported_and_the_others_are_shown(tmp_path: Path) 
 
 
 def test_a_killed_comparison_goes_on_where_it_was(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "harness.cli", "compare", "--source", "package", "--seeds",
-               "40", "--budget", "60", "-s", "random", "-s", "tpe", "--n-jobs", "1", "--output",
+    command = [sys.executable, "-m", "harness.cli", "compare",
+               "nasbench201/cifar10@package", "--seeds", "40", "--budget", "60", "-s", "random", "-s", "tpe", "--n-jobs", "1", "--output",
                str(tmp_path)]  # fmt: skip
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env={**os.environ})
     cells = tmp_path / "cells"
@@ -218,9 +226,9 @@ def test_a_killed_comparison_goes_on_where_it_was(tmp_path: Path) -> None:
     process.wait()
     done = {p: p.stat().st_mtime_ns for p in cells.glob("*.json.gz")}
     assert 5 <= len(done) < 80
-    output = call("compare", "--source", "package", "--seeds", "3", "--budget", "60", "-s",
+    output = call("compare", "nasbench201/cifar10@package", "--seeds", "3", "--budget", "60", "-s",
                   "random", "-s", "tpe", "--n-jobs", "1", "--output", str(tmp_path))  # fmt: skip
-    assert "studies are there already" in output
+    assert "studies are already done" in output
     assert done.items() <= {p: p.stat().st_mtime_ns for p in cells.glob("*.json.gz")}.items()
 
 
@@ -229,15 +237,15 @@ def test_trials_in_flight_are_a_setting_of_the_comparison(tmp_path: Path) -> Non
     call(*arguments)
     assert "in flight" not in call("report", str(tmp_path))
     output = flat(call(*arguments, "--in-flight", "4"))
-    assert "are there already" not in output
-    assert "nasbench201 / cifar10 (package), 12 evaluations, 4 in flight, 2 seeds" in output
+    assert "are already done" not in output
+    assert "nasbench201/cifar10@package, 12 evaluations, 4 in flight, 2 seeds" in output
     page = (tmp_path / "dashboard.html").read_text(encoding="utf-8")
     assert "studies of 12 evaluations, 4 in flight" in page
     assert "<option" in page
-    assert "(package), 4 in flight</option>" in page
+    assert "@package, 4 in flight</option>" in page
     assert set(pd.read_csv(tmp_path / "summary.csv")["in_flight"]) == {4}
-    assert "4 of 4 studies are there already" in call(*arguments, "--in-flight", "4")
-    assert "4 of 4 studies are there already" in call(*arguments)
+    assert "4 of 4 studies are already done" in call(*arguments, "--in-flight", "4")
+    assert "4 of 4 studies are already done" in call(*arguments)
 
 
 def test_a_report_keeps_trials_in_flight_apart(tmp_path: Path) -> None:
@@ -271,7 +279,9 @@ class Marked(RandomSampler):
 
 
 def test_a_failure_is_told_as_it_was_written(tmp_path: Path) -> None:
-    output = call("compare", *SMALL, "-s", "test_cli:Marked", "--output", str(tmp_path), code=1)
+    output = call(
+        "compare", *SMALL, "-s", "test_compare:Marked", "--output", str(tmp_path), code=1
+    )
     assert "OSError: [/data/tables] of [bold] is :bomb:, as is table[name]" in output
     assert "of {table['name']}" in output  # the line of the traceback
 
@@ -281,9 +291,8 @@ def test_a_label_is_shown_as_it_was_written(label: str, tmp_path: Path) -> None:
     output = call("compare", *SMALL, "-s", f"{label}=random", "-s", "tpe", "--output",
                   str(tmp_path))  # fmt: skip
     assert f" {label} " in output
-    for command, *arguments in (["everyday", "--problem", "branin", "--problem", "car"],
-                                ["tradeoffs", "--problem", "cifar10-params"]):  # fmt: skip
-        output = call(command, *arguments, *SMALL[2:], "-s", f"{label}=random", "-s", "tpe",
+    for problems in (["functions/branin", "hpo/car"], ["nasbench201/cifar10-params"]):
+        output = call("compare", *problems, *SIZE, "-s", f"{label}=random", "-s", "tpe",
                       "--output", str(tmp_path))  # fmt: skip
         assert f" {label} " in output
 
@@ -299,9 +308,9 @@ def test_a_folder_is_shown_as_it_was_written(tmp_path: Path) -> None:
     damaged, *_ = (folder / "cells").iterdir()
     damaged.write_bytes(b"")
     assert f"{damaged}isnoreadableresult" in told("report", str(folder))
-    for problem in ("car", "branin"):
-        assert str(folder) in told("everyday", *SMALL[2:], "-s", "random", "--problem", problem,
-                                   "--output", str(folder))  # fmt: skip
+    for problem in ("hpo/car", "functions/branin"):
+        assert str(folder) in told("compare", problem, *SIZE, "-s", "random", "--output",
+                                   str(folder))  # fmt: skip
 
 
 @pytest.mark.parametrize("damage", [b"null", b"[]", None])

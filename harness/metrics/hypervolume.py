@@ -1,4 +1,4 @@
-"""How much of a front of two objectives a study found.
+"""Hypervolume: how much of a front of two objectives a study found.
 
 Notations:
     losses: float64 array of shape (n, 2), both minimised.
@@ -11,25 +11,21 @@ Notations:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
-from harness.experiment import CellResult
-from harness.problems.tradeoffs import Tradeoff
-from harness.readings import benchmark_key
-from harness.readings import keyed
-from harness.readings import read_off
-from harness.statistics import GROUP
+from harness.metrics.metric import Floats
+from harness.metrics.metric import Metric
+from harness.metrics.metric import Quantity
+from harness.metrics.metric import held
+from harness.metrics.snapshot import Snapshot
+from harness.problems.problem import TradeoffProblem
 
 
-Floats = npt.NDArray[np.float64]
-
-REFERENCE = 1.1
-COLUMNS = (*GROUP, "sampler", "seed", "hypervolume", "on_front", "repeat_share", "cpu_seconds")
+REFERENCE = (1.1, 1.1)
 
 
 def front(losses: Floats) -> npt.NDArray[np.intp]:
@@ -58,6 +54,7 @@ def hypervolume(losses: Floats, reference: tuple[float, float]) -> float:
     """
     inside = losses[(losses < np.asarray(reference)).all(axis=1)]
     points = inside[front(inside)]
+    # Along the front, sum over i of (r1 - x_i) (y_{i-1} - y_i), with y_0 = r2.
     heights = -np.diff(points[:, 1], prepend=reference[1])
     return float(((reference[0] - points[:, 0]) * heights).sum())
 
@@ -77,37 +74,57 @@ def scaled(losses: Floats) -> Floats:
     return np.asarray((losses - ideal) / (nadir - ideal), dtype=np.float64)
 
 
-def summarize(
-    results: Sequence[CellResult], problems: Sequence[Tradeoff], budget: int
-) -> pd.DataFrame:
-    """How much of the true front each study found within a budget.
+@dataclass(frozen=True)
+class _Truth:
+    """The scaled losses of a problem, its front and the hypervolume of that."""
 
-    Args:
-        results: Finished studies on the problems.
-        problems: The problems.
-        budget: What counts of each study, in the unit of its own budget.
+    losses: Floats
+    front: frozenset[int]
+    volume: float
 
-    Returns:
-        One row per study with the columns of :data:`COLUMNS`: ``hypervolume`` in percent of that
-        of the true front, ``on_front`` the number of evaluated configurations that are on the
-        true front, ``repeat_share`` in percent, ``cpu_seconds`` those of the sampler.
-    """
-    by_key = keyed(problems)
-    points = {key: scaled(problem.losses) for key, problem in by_key.items()}
-    reference = (REFERENCE, REFERENCE)
-    whole = {key: hypervolume(losses, reference) for key, losses in points.items()}
-    fronts = {key: set(front(losses).tolist()) for key, losses in points.items()}
-    rows: list[dict[str, Any]] = []
-    for reading in read_off(results, [budget]):
-        key = benchmark_key(reading.result)
-        found = points[key][list(reading.evaluated)]
-        rows.append(
-            {
-                **reading.identity,
-                "hypervolume": 100.0 * hypervolume(found, reference) / whole[key],
-                "on_front": len(fronts[key].intersection(reading.evaluated)),
-                "repeat_share": 100.0 * (1.0 - len(reading.evaluated) / reading.n_asks),
-                "cpu_seconds": reading.cpu_seconds,
-            }
-        )
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+@lru_cache
+def _truth(problem: TradeoffProblem) -> _Truth:
+    losses = scaled(problem.losses)
+    return _Truth(losses, frozenset(front(losses).tolist()), hypervolume(losses, REFERENCE))
+
+
+def _measure(snapshot: Snapshot, problem: TradeoffProblem) -> dict[str, float]:
+    truth = _truth(problem)
+    found = truth.losses[list(snapshot.evaluated)]
+    return {
+        "hypervolume": 100.0 * hypervolume(found, REFERENCE) / truth.volume,
+        "on_front": len(truth.front.intersection(snapshot.evaluated)),
+    }
+
+
+def _curve(snapshot: Snapshot, problem: TradeoffProblem) -> Floats:
+    truth = _truth(problem)
+    found = truth.losses[list(snapshot.steps)]
+    volumes = [hypervolume(found[: n + 1], REFERENCE) for n in range(len(found))]
+    return held(100.0 * np.asarray(volumes) / truth.volume, snapshot.budget, before=0.0)
+
+
+METRIC = Metric(
+    (
+        Quantity(
+            "hypervolume",
+            "%",
+            "hypervolume %",
+            "Hypervolume in percent of that of the true front, mean ± standard deviation over "
+            "seeds.",
+            larger_is_better=True,
+            digits=2,
+            spread=True,
+        ),
+        Quantity(
+            "on_front",
+            "configurations",
+            "on the front",
+            "Number of evaluated configurations that are on the true front, mean over seeds.",
+            larger_is_better=True,
+        ),
+    ),
+    _measure,
+    _curve,
+)

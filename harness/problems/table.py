@@ -26,9 +26,10 @@ from optuna.distributions import CategoricalDistribution
 from optuna.study import StudyDirection
 import pandas as pd
 
-from harness.problems.problem import Evaluation
-from harness.problems.problem import suggest
-from harness.projection import HammingProjection
+from harness.problems.evaluation import Evaluation
+from harness.problems.evaluation import Kind
+from harness.problems.evaluation import suggest
+from harness.problems.projection import HammingProjection
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,29 +39,25 @@ class TabularBenchmark:
     An instance can be passed to ``study.optimize`` as it is.
 
     Attributes:
-        name: Name of the benchmark, e.g. ``"nasbench201"``.
-        dataset: Name of the data set, e.g. ``"cifar10"``.
-        source: Where the values and proxies come from, e.g. ``"package"``.
+        text: Text by which it is found, e.g. ``"nasbench201/cifar10@package"``.
         parameters: Frame of shape (n_configurations, n_parameters), one configuration a row.
         values: Array of shape (n_configurations,), the objective.
         proxies: Frame of shape (n_configurations, n_proxies).
-        notes: What a reader must know about the origin of the numbers, a sentence each.
+        notes: Notes on the origin of the numbers, a sentence each.
         choices: Choices of each parameter in an order of their own; by default, or for a
             parameter that is not named, in order of first appearance in the table.
-        metric: Name of the objective and its unit, e.g. ``"validation accuracy (%)"``.
+        objective: Name of the objective and its unit, e.g. ``"validation accuracy (%)"``.
         direction: Whether larger or smaller values are better.
         distributions: Distribution of each parameter that is not categorical.
     """
 
-    name: str
-    dataset: str
-    source: str
+    text: str
     parameters: pd.DataFrame
     values: npt.NDArray[np.float64]
     proxies: pd.DataFrame
     notes: tuple[str, ...] = ()
     choices: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    metric: str = "value"
+    objective: str = "value"
     direction: StudyDirection = StudyDirection.MAXIMIZE
     distributions: Mapping[str, BaseDistribution] = field(default_factory=dict)
 
@@ -74,6 +71,16 @@ class TabularBenchmark:
             )
             for name in self.parameters.columns
         }
+
+    @property
+    def kind(self) -> Kind:
+        """A table."""
+        return Kind.TABLE
+
+    @property
+    def objectives(self) -> tuple[str]:
+        """Name and unit of the one objective."""
+        return (self.objective,)
 
     @property
     def directions(self) -> list[StudyDirection]:
@@ -106,9 +113,12 @@ class TabularBenchmark:
         return self.direction == StudyDirection.MAXIMIZE
 
     @cached_property
+    def _configurations(self) -> list[tuple[Any, ...]]:
+        return list(self.parameters.itertuples(index=False, name=None))
+
+    @cached_property
     def _rows(self) -> dict[tuple[Any, ...], int]:
-        rows = self.parameters.itertuples(index=False, name=None)
-        return {configuration: row for row, configuration in enumerate(rows)}
+        return {configuration: row for row, configuration in enumerate(self._configurations)}
 
     @cached_property
     def _projection(self) -> HammingProjection:
@@ -132,7 +142,11 @@ class TabularBenchmark:
         try:
             return self._rows[self._configuration(params)]
         except KeyError:
-            raise KeyError(f"{dict(params)} is not in the table of {self.name}.") from None
+            raise KeyError(f"{dict(params)} is not in the table of {self.text}.") from None
+
+    def params(self, row: int) -> dict[str, Any]:
+        """Parameters of a row."""
+        return dict(zip(self.search_space, self._configurations[row], strict=True))
 
     def rows(self, configurations: pd.DataFrame) -> list[int]:
         """Rows of many configurations, in columns named like parameters.
@@ -168,7 +182,7 @@ class TabularBenchmark:
         if own is not None:
             return own
         if len(evaluated) == len(self.values):
-            raise ValueError(f"Every configuration of {self.name} has been evaluated.")
+            raise ValueError(f"Every configuration of {self.text} has been evaluated.")
         proposal = [
             distribution.to_internal_repr(params[name])
             for name, distribution in self.search_space.items()
@@ -180,11 +194,11 @@ class TabularBenchmark:
         """Value of a configuration."""
         return float(self.values[self.row(params)])
 
-    def __call__(self, trial: optuna.Trial) -> float:
+    def __call__(self, trial: optuna.trial.BaseTrial) -> float:
         """Objective for ``study.optimize``."""
         return self.evaluate(self.suggest(trial))
 
-    def suggest(self, trial: optuna.Trial) -> dict[str, Any]:
+    def suggest(self, trial: optuna.trial.BaseTrial) -> dict[str, Any]:
         """Let the study's sampler choose a configuration."""
         return {
             name: suggest(trial, name, distribution)

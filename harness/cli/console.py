@@ -1,4 +1,4 @@
-"""What the commands share: their options, their progress, and how they speak of errors."""
+"""Console of all commands: what they print, their progress and their errors."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from contextlib import contextmanager
-from pathlib import Path
 import shlex
 import sys
-from typing import Annotated
 import warnings
 
 import joblib
@@ -26,8 +24,8 @@ import typer
 from harness.experiment import Cell
 from harness.experiment import CellResult
 from harness.report import formats
+from harness.run.engines import Engine
 from harness.run.processes import stopped_by_sigterm
-from harness.run.runner import Engine
 from harness.run.runner import Outcome
 from harness.run.runner import run
 from harness.run.store import Store
@@ -36,17 +34,6 @@ from harness.run.store import Store
 # What is printed has labels, folders and tracebacks of the user in it: none of it is markup.
 console = Console(markup=False, emoji=False)
 
-Jobs = Annotated[int | None, typer.Option(min=1, help="Processes; by default one per core.")]
-Output = Annotated[Path, typer.Option(file_okay=False, help="Directory of the results.")]
-InFlight = Annotated[
-    int,
-    typer.Option(
-        min=1,
-        help="Trials that run side by side in each study: the oldest gets its value before the "
-        "next is asked.",
-    ),
-]
-
 
 def run_missing(
     cells: Sequence[Cell], store: Store, n_jobs: int | None, engine: Engine | None = None
@@ -54,8 +41,8 @@ def run_missing(
     """Run the cells that the store lacks, under a progress bar.
 
     Args:
-        cells: What is wanted, in the order in which to run it.
-        store: What is there, and where new results go.
+        cells: The cells of a comparison, in the order in which to run them.
+        store: Finished studies, to which new ones are added.
         n_jobs: Number of processes, by default one per core.
         engine: Where they run, by default on this machine.
 
@@ -67,7 +54,7 @@ def run_missing(
         missing = store.missing(distinct)
     if len(missing) < len(distinct):
         n_there = len(distinct) - len(missing)
-        console.print(f"{n_there} of {len(distinct)} studies are there already.")
+        console.print(f"{n_there} of {len(distinct)} studies are already done.")
     failures = []
     n_processes = min(n_jobs or joblib.cpu_count(), max(1, len(missing)))
     with stopped_by_sigterm(), progress_bar() as progress:
@@ -79,14 +66,14 @@ def run_missing(
                 progress.advance(task)
         except (KeyboardInterrupt, SystemExit):
             progress.stop()
-            console.print("Stopped. Finished studies are kept: the same command goes on.")
+            console.print("Stopped. Finished studies are saved; rerun the command to resume.")
             raise
     return failures
 
 
 @contextmanager
 def plain_warnings() -> Iterator[None]:
-    """Prints warnings as sentences, without the line of code that they come from."""
+    """Print warnings as sentences, without the line of code that they come from."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
@@ -119,7 +106,7 @@ def progress_bar() -> Progress:
 
 
 def print_notes(notes: Iterable[str]) -> None:
-    """What a reader must know of a problem, below its name."""
+    """Print the notes on a problem below its name."""
     for note in notes:
         console.print(f"  {note}", style="dim", highlight=False)
 
@@ -141,18 +128,18 @@ def report_failures(failures: Sequence[Outcome], n_cells: int) -> None:
         say((f"\n{_named(failure.cell)} failed:", "red"), f"\n{failure.error}")
     say(
         (f"{len(failures)} of {n_cells} studies failed.", "red"),
-        " The same command tries only them again.",
+        " Rerun the command to try only them again.",
     )
     raise typer.Exit(1)
 
 
 def _named(cell: Cell) -> str:
-    setting = f"{cell.budget} evaluations{formats.in_flight(cell.in_flight)}"
-    return f"{cell.dataset}, {cell.sampler.label}, {setting}, seed {cell.seed}"
+    setting = formats.setting(cell.budget, cell.unit, cell.in_flight)
+    return f"{cell.problem}, {cell.sampler.label}, {setting}, seed {cell.seed}"
 
 
 class clean_errors:
-    """Turns the library's ValueError into a message without a traceback."""
+    """Turn the library's ValueError into a message without a traceback."""
 
     def __enter__(self) -> None:
         return None

@@ -20,9 +20,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import rankdata
 
-from harness.metrics import N_TOP
-from harness.metrics import precision_curve
-from harness.metrics import regret_curve
+from harness.metrics.gap import gap_curve
+from harness.metrics.precision import N_TOP
+from harness.metrics.precision import precision_curve
 from harness.problems import TabularBenchmark
 from optuna_zaps.search.proxy_fit import spearman
 
@@ -87,7 +87,7 @@ def evaluate(ranking: Ranking, benchmark: TabularBenchmark, budget: int) -> Outc
     trained = ranking[:budget].tolist()
     return Outcome(
         float(precision_curve(trained, benchmark.top(N_TOP), budget)[-1]),
-        float(regret_curve(trained, benchmark.scores, budget)[-1]),
+        float(gap_curve(trained, benchmark.scores, budget)[-1]),
     )
 
 

@@ -8,15 +8,13 @@ import pytest
 from toy import table
 
 from harness import problems
-from harness import rankings
+from harness.paper import rankings
 from harness.problems import TabularBenchmark
 
 
 def small(proxies: dict[str, list[float]], values: list[float]) -> TabularBenchmark:
     return TabularBenchmark(
-        name="small",
-        dataset="d",
-        source="made",
+        text="small/d@made",
         parameters=pd.DataFrame({"x": list("abcdefgh"[: len(values)])}, dtype=object),
         values=np.asarray(values),
         proxies=pd.DataFrame(proxies),
@@ -83,7 +81,7 @@ PUBLISHED = {
 @pytest.mark.skipif("ZAPS_DATA_DIR" not in os.environ, reason="needs the development tables")
 @pytest.mark.parametrize("dataset", PUBLISHED)
 def test_the_papers_table_of_proxy_schemes(dataset: str) -> None:
-    benchmark = problems.load("nasbench201", dataset, "suite-zero")
+    benchmark = problems.load_table(f"nasbench201/{dataset}@suite-zero")
     assert rankings.best_single_name(benchmark) == "nwot"
     for scheme, (precision, regret) in zip(rankings.SCHEMES, PUBLISHED[dataset], strict=True):
         outcome = rankings.evaluate(scheme.rank(benchmark), benchmark, 200)

@@ -1,0 +1,71 @@
+"""``zaps-harness export``: export stored studies for optuna-dashboard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import optuna
+from optuna.exceptions import OptunaError
+from sqlalchemy.exc import SQLAlchemyError
+import typer
+
+from harness import problems
+from harness.cli.console import clean_errors
+from harness.cli.console import progress_bar
+from harness.cli.console import say
+from harness.cli.report import Directory
+from harness.cli.report import stored_results
+from harness.report.export import export as export_studies
+from harness.run.passwords import hidden
+from harness.run.passwords import without_passwords
+
+
+def export(
+    directory: Directory,
+    storage: Annotated[str, typer.Option(help="URL of the storage, e.g. sqlite:///studies.db.")],
+    sampler: Annotated[
+        list[str] | None, typer.Option(help="Only this sampler's studies. Repeatable.")
+    ] = None,
+    max_seed: Annotated[
+        int | None, typer.Option(min=0, help="Only studies up to this seed.")
+    ] = None,
+) -> None:
+    """Write the studies to a storage, where optuna-dashboard can show them."""
+    results = [
+        result
+        for result in stored_results(directory)
+        if (not sampler or result.cell.sampler.label in sampler)
+        and (max_seed is None or result.cell.seed <= max_seed)
+    ]
+    if not results:
+        raise typer.BadParameter(f"{directory} has no study of that kind.")
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    with _storage_errors(storage, "opened", Exception):
+        opened = optuna.storages.get_storage(storage)
+    with (
+        clean_errors(),
+        _storage_errors(storage, "written", SQLAlchemyError, OptunaError),
+        progress_bar() as progress,
+    ):
+        texts = dict.fromkeys(result.cell.problem for result in results)
+        exported = export_studies(results, [problems.load(text) for text in texts], opened)
+        written = list(progress.track(exported, total=len(results), description="studies"))
+    n_new = sum(name is not None for name in written)
+    shown = hidden(storage)
+    say(f"{n_new} studies written to {shown}, {len(written) - n_new} were there.")
+    say("Open with: ", (f"optuna-dashboard {shown}", "bold"))
+
+
+@contextmanager
+def _storage_errors(storage: str, what: str, *types: type[Exception]) -> Iterator[None]:
+    """Turn errors of a storage into a message without its password."""
+    try:
+        yield
+    except types as error:
+        reason = without_passwords(str(error.__cause__ or error), storage)
+        # Without the error behind it, which may show the password.
+        raise typer.BadParameter(
+            f"The storage {hidden(storage)!r} cannot be {what}: {reason}"
+        ) from None

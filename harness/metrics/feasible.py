@@ -1,0 +1,29 @@
+"""The share of trials that met a limit."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from harness.metrics.metric import Metric
+from harness.metrics.metric import Quantity
+from harness.metrics.snapshot import Snapshot
+from harness.problems.limits import Limited
+
+
+def _measure(snapshot: Snapshot, problem: Limited) -> dict[str, float]:
+    asked = np.asarray(snapshot.result.asked[: snapshot.n_asks], dtype=np.intp)
+    return {"feasible_share": 100.0 * float(problem.feasible[asked].mean())}
+
+
+METRIC = Metric(
+    (
+        Quantity(
+            "feasible_share",
+            "%",
+            "feasible %",
+            "Share of trials, repeated proposals included, that met the limit.",
+            larger_is_better=True,
+        ),
+    ),
+    _measure,
+)

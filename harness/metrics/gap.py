@@ -1,0 +1,82 @@
+"""The gap to the optimum, relative to it: the regret of the paper (Section 4).
+
+Under a limit the optimum is the best feasible value, and so is the best evaluated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from harness.metrics.best import best_curve
+from harness.metrics.best import scores_of
+from harness.metrics.metric import Floats
+from harness.metrics.metric import Metric
+from harness.metrics.metric import Quantity
+from harness.metrics.snapshot import Snapshot
+from harness.problems.problem import ScalarProblem
+
+
+FLOOR = 1e-5
+"""Least gap in percent in a geometric mean: the paper's figures take logarithms of zeros."""
+
+
+def gap_curve(steps: Sequence[int], scores: Floats, budget: int) -> Floats:
+    """Gap in percent after 1 .. ``budget`` steps.
+
+    Args:
+        steps: Rows in order of evaluation.
+        scores: The whole table, shape (n_configurations,); its maximum is the optimum.
+        budget: Length of the curve.
+
+    Returns:
+        Array of shape (budget,).
+
+    Raises:
+        ValueError: If the optimum is zero, to which no gap is relative.
+    """
+    optimum = float(scores.max())
+    if optimum == 0.0:
+        raise ValueError(
+            "A relative gap must have an optimum other than 0, but the best value of the table "
+            "is 0. Shift or rescale the values."
+        )
+    # 100 (optimum - best) / |optimum|
+    return 100.0 * (optimum - best_curve(steps, scores, budget)) / abs(optimum)
+
+
+def geometric_mean(values: npt.ArrayLike, *, axis: int = 0) -> Any:
+    """Geometric mean of losses in percent, each floored at :data:`FLOOR`.
+
+    Args:
+        values: Losses in percent.
+        axis: Axis over which to average.
+
+    Returns:
+        A float64, or an array without ``axis``.
+    """
+    floored = np.maximum(np.asarray(values, dtype=np.float64), FLOOR)
+    return np.exp(np.log(floored).mean(axis=axis))
+
+
+def _curve(snapshot: Snapshot, problem: ScalarProblem) -> Floats:
+    return gap_curve(snapshot.steps, scores_of(snapshot.result, problem), snapshot.budget)
+
+
+METRIC = Metric(
+    (
+        Quantity(
+            "gap",
+            "%",
+            "gap %",
+            "Gap between the best evaluated configuration and the optimum, relative to the "
+            "optimum; mean over seeds.",
+            digits=None,
+        ),
+    ),
+    lambda snapshot, problem: {"gap": _curve(snapshot, problem)[-1]},
+    _curve,
+)

@@ -1,0 +1,32 @@
+"""Quality of the sampler's final ranking of the whole space."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from harness.metrics.metric import Metric
+from harness.metrics.metric import Quantity
+from harness.metrics.snapshot import Snapshot
+from harness.problems import Problem
+
+
+def _measure(snapshot: Snapshot, problem: Problem) -> dict[str, float]:
+    found = snapshot.result.spearman
+    ended = snapshot.budget >= snapshot.result.cell.budget
+    return {"spearman": found if found is not None and ended else np.nan}
+
+
+METRIC = Metric(
+    (
+        Quantity(
+            "spearman",
+            "correlation",
+            "Spearman",
+            "Rank correlation of the sampler's final prediction with the truth over the whole "
+            "table; none if it predicts nothing or the study goes on after the budget.",
+            larger_is_better=True,
+            digits=2,
+        ),
+    ),
+    _measure,
+)

@@ -1,0 +1,45 @@
+"""Normalised regret, which compares problems of all kinds.
+
+Notations:
+    regret: |best evaluated - optimum| / |median of the space - optimum| in percent: 0 at the
+        optimum, 100 for a typical configuration. It needs no optimum other than zero and no
+        bounded values.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from harness.metrics.best import best_values
+from harness.metrics.metric import Floats
+from harness.metrics.metric import Metric
+from harness.metrics.metric import Quantity
+from harness.metrics.snapshot import Snapshot
+from harness.problems.problem import TypicalProblem
+
+
+def normalized_regret(best: npt.ArrayLike, problem: TypicalProblem) -> Floats:
+    """Regret of best values in percent; see the module's notations."""
+    distance = np.abs(np.asarray(best, dtype=np.float64) - problem.optimum)
+    return np.asarray(100.0 * distance / abs(problem.typical - problem.optimum))
+
+
+def _curve(snapshot: Snapshot, problem: TypicalProblem) -> Floats:
+    return normalized_regret(best_values(snapshot, problem), problem)
+
+
+METRIC = Metric(
+    (
+        Quantity(
+            "regret",
+            "%",
+            "regret %",
+            "Normalised regret: 0 at the optimum, 100 for the median configuration; mean over "
+            "seeds.",
+            digits=None,
+        ),
+    ),
+    lambda snapshot, problem: {"regret": _curve(snapshot, problem)[-1]},
+    _curve,
+)

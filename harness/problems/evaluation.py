@@ -1,0 +1,85 @@
+"""What a study gets to know of a proposal, and how a proposal is made.
+
+Notations:
+    number: index of a configuration. Of a table its row; where there is no table, the order in
+        which the study evaluated it first, 0 for the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import field
+from enum import StrEnum
+from typing import Any
+from typing import Protocol
+
+import optuna
+from optuna.distributions import BaseDistribution
+from optuna.distributions import CategoricalDistribution
+from optuna.distributions import FloatDistribution
+from optuna.distributions import IntDistribution
+
+
+class Kind(StrEnum):
+    """Kind of a problem, which decides by what a study on it is measured."""
+
+    TABLE = "table"
+    """One objective; the value of every configuration is known."""
+    FUNCTION = "function"
+    """One objective with a known optimum; configurations cannot be listed."""
+    TRADEOFF = "trade-off"
+    """Two objectives; both values of every configuration are known."""
+    LIMIT = "limit"
+    """One objective under a constraint; both are known of every configuration."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Outcome of a proposal.
+
+    Attributes:
+        number: The configuration that was evaluated.
+        values: Its value for each objective.
+        constraints: Its constraints by name, each met if it is zero or less.
+    """
+
+    number: int
+    values: tuple[float, ...]
+    constraints: Mapping[str, float] = field(default_factory=dict)
+
+
+class Evaluations(Protocol):
+    """Evaluations of one study, in the order of its asks."""
+
+    @property
+    def configurations(self) -> Sequence[Mapping[str, Any]]:
+        """Parameters by number where there is no table, else empty."""
+
+    @property
+    def values(self) -> Sequence[float]:
+        """Values by number where there is no table, else empty."""
+
+    def __call__(self, params: Mapping[str, Any]) -> Evaluation:
+        """Evaluate a proposal."""
+
+
+def suggest(trial: optuna.trial.BaseTrial, name: str, distribution: BaseDistribution) -> Any:
+    """Let a trial choose a parameter of a given distribution.
+
+    Raises:
+        TypeError: If a trial cannot suggest the distribution.
+    """
+    match distribution:
+        case CategoricalDistribution():
+            return trial.suggest_categorical(name, distribution.choices)
+        case IntDistribution(low=low, high=high, step=step, log=log):
+            return trial.suggest_int(name, low, high, step=step, log=log)
+        case FloatDistribution(low=low, high=high, step=spacing, log=log):
+            return trial.suggest_float(name, low, high, step=spacing, log=log)
+        case _:
+            raise TypeError(
+                "The distribution must be categorical, of ints or of floats, but got "
+                f"{distribution!r}."
+            )

@@ -1,0 +1,171 @@
+"""Suites: named lists of problems with the settings to compare samplers on them.
+
+A new suite is an entry of :data:`SUITES`. A problem that is named on its own is compared with the
+settings of the suite that has its like.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import replace
+
+from harness.problems import FAMILIES
+from harness.problems import Kind
+from harness.problems import Problem
+from harness.problems import functions
+from harness.problems import hpo
+from harness.problems import load
+from harness.problems import texts
+from harness.problems.family import join
+from harness.problems.family import split
+from harness.problems.registry import unknown
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Problems, and how samplers are compared on them unless the command says otherwise.
+
+    Attributes:
+        name: Its name; empty for problems that are named on their own.
+        description: One line for ``zaps-harness list``.
+        problems: Texts of the problems.
+        metrics: Quantities that tables show (:data:`harness.metrics.QUANTITIES`). The first ranks
+            and tests the samplers.
+        budgets: Distinct evaluations of a study, or trials.
+        seeds: Number of studies per sampler and problem.
+        samplers: Texts of the samplers.
+        by_trials: Whether the budgets count trials, repeated proposals included.
+    """
+
+    name: str
+    description: str
+    problems: tuple[str, ...]
+    metrics: tuple[str, ...]
+    budgets: tuple[int, ...]
+    seeds: int
+    samplers: tuple[str, ...]
+    by_trials: bool = False
+
+
+ONE_TABLE = Suite(
+    name="",
+    description="one table with proxies",
+    problems=("nasbench201/cifar10",),
+    metrics=("precision", "gap", "found_optimum", "repeat_share", "cpu_seconds"),
+    budgets=(200,),
+    seeds=10,
+    samplers=("zaps", "tpe", "random"),
+)
+"""The comparison of ``zaps-harness compare`` without arguments."""
+
+SUITES = {
+    suite.name: suite
+    for suite in (
+        replace(
+            ONE_TABLE,
+            name="paper",
+            description="the paper's method on the three data sets of NAS-Bench-201",
+            problems=tuple(
+                f"nasbench201/{name}" for name in ("cifar10", "cifar100", "imagenet16_120")
+            ),
+            budgets=(50, 100, 200, 500),
+            seeds=20,
+            samplers=("zaps", "zaps-paper", "tpe"),
+        ),
+        Suite(
+            name="everyday",
+            description="12 HPO tables and five functions, without proxies",
+            problems=(*hpo.FAMILY.texts, *functions.FAMILY.texts),
+            metrics=("regret", "best_value", "repeat_share", "cpu_seconds"),
+            budgets=(100,),
+            seeds=20,
+            samplers=("zaps", "tpe", "random"),
+        ),
+        Suite(
+            name="tradeoffs",
+            description="accuracy against latency, weights or training time",
+            problems=tuple(
+                f"nasbench201/cifar10-{cost}" for cost in ("latency", "params", "train_time")
+            ),
+            metrics=("hypervolume", "on_front", "repeat_share", "cpu_seconds"),
+            budgets=(200,),
+            seeds=20,
+            samplers=("zaps", "tpe", "nsgaii", "random"),
+            by_trials=True,
+        ),
+        Suite(
+            name="limits",
+            description="accuracy of the cells that cost least; the limit is set with "
+            "Trial.set_constraint (Optuna 5)",
+            problems=tuple(
+                f"nasbench201-limited/cifar10-{cost}" for cost in ("latency", "params")
+            ),
+            metrics=("gap", "best_value", "found_optimum", "feasible_share", "cpu_seconds"),
+            budgets=(100,),
+            seeds=20,
+            samplers=("zaps", "tpe", "random"),
+            by_trials=True,
+        ),
+    )
+}
+
+
+def select(chosen: Sequence[str]) -> list[Suite]:
+    """Suites of a comparison.
+
+    Args:
+        chosen: Texts of problems, and names of suites. ``everyday@package-costs`` takes the
+            problems of a suite from another source, where they have it.
+
+    Returns:
+        The suites. Problems that are named on their own form one for each kind of settings. Each
+        problem is in one of them, by the text that all processes know (``Problem.text``).
+
+    Raises:
+        ValueError: If there is no such problem, suite or source.
+    """
+    members: dict[Suite, list[str]] = {}
+    taken: set[str] = set()
+    for text in chosen:
+        name, _, source = text.partition("@")
+        if name in SUITES:
+            suite, named = SUITES[name], _from_source(SUITES[name], source)
+        elif "/" in text:
+            suite, named = replace(_settings_of(load(text)), name=""), (text,)
+        else:
+            raise ValueError(unknown("problem or suite", text, [*SUITES, *texts()]))
+        new = [each for each in (load(text).text for text in named) if each not in taken]
+        members.setdefault(suite, []).extend(new)
+        taken.update(new)
+    return [replace(suite, problems=tuple(new)) for suite, new in members.items() if new]
+
+
+def _settings_of(problem: Problem) -> Suite:
+    """Suite that has the like of a problem."""
+    everyday = SUITES["everyday"]
+    if split(problem.text)[0] in {split(text)[0] for text in everyday.problems}:
+        return everyday
+    return {
+        Kind.TABLE: ONE_TABLE,
+        Kind.FUNCTION: everyday,
+        Kind.TRADEOFF: SUITES["tradeoffs"],
+        Kind.LIMIT: SUITES["limits"],
+    }[problem.kind]
+
+
+def _from_source(suite: Suite, source: str) -> tuple[str, ...]:
+    """Problems of a suite, from another source where they have it."""
+    if not source:
+        return suite.problems
+    having = {
+        text
+        for family in FAMILIES
+        for text in family.texts
+        if source in {each.name for each in family.sources}
+    }
+    if not having.intersection(suite.problems):
+        raise ValueError(f"No problem of the suite {suite.name!r} has a source {source!r}.")
+    return tuple(
+        join(*split(text)[:2], source) if text in having else text for text in suite.problems
+    )

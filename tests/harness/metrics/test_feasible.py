@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+import numpy as np
+from toy import study
+from toy import table
+
+from harness.metrics import summarize
+from harness.problems.limits import Limited
+
+
+def test_the_best_feasible_by_hand() -> None:
+    # The lower quartile of 1, 2, 3, 4 is 1.75: only row 0 of value 10 is feasible.
+    problem = Limited("made/limited", table([10.0, 20.0, 30.0, 5.0]), "cost", np.arange(1.0, 5.0))
+    assert problem.limit == 1.75
+    assert problem.optimum == 10.0
+    missed, found = (
+        summarize([study(asked, on=problem)], [problem]).iloc[0]
+        for asked in ([1, 2, 1, 3], [1, 0, 0, 2])
+    )
+    assert missed["feasible_share"] == 0.0
+    assert found["feasible_share"] == 50.0
+    assert found["gap"] == 0.0
+    assert found["found_optimum"] == 100.0
+    assert found["best_value"] == 10.0
