@@ -379,7 +379,7 @@ _N_GLOBAL_ALIKE = 256
 """No worse than 1,024 on spaces of choices, but for one of 40 parameters with two choices each
 (regret of 0.40 instead of 0.31 at 100 labels, 20 seeds)."""
 
-_PAPER_TREES = XGBoostSettings(
+PAPER_TREES = XGBoostSettings(
     n_members=3,
     n_trees=50,
     max_depth=5,
@@ -391,16 +391,22 @@ _PAPER_TREES = XGBoostSettings(
     # Not in the paper: 64 bins fit in half the time of XGBoost's 256 and score the same.
     max_bin=64,
 )
+"""Settings of the paper's ensemble."""
 
-_PROCESSES = GaussianProcessSettings(
+PROCESSES = GaussianProcessSettings(
+    kernels=((ParameterTerm,),),
     noise=0.05,
+    least_noise=1e-3,
     prior_std=1.5,
+    double_precision=False,
+    clip_failures=True,
     max_points=100,
     max_iterations=15,
     refit_growth=1.0,
     first=_N_STARTUP,
     growth=_GROWTH,
 )
+"""Settings of the processes that see parameters without numbers, and proxies."""
 
 
 def process_settings(layout: FeatureLayout) -> GaussianProcessSettings:
@@ -408,7 +414,7 @@ def process_settings(layout: FeatureLayout) -> GaussianProcessSettings:
 
     The model is given no proxies where there are none, and where screening found none of use.
     """
-    settings = replace(_PROCESSES, kernels=_kernels(layout))
+    settings = replace(PROCESSES, kernels=_kernels(layout))
     if any(layout.numeric):
         # The priors stay weak. The noise is small until the labels show otherwise: taken for
         # noise, the shape of a function sends a search to one spot again and again. On the
@@ -463,7 +469,7 @@ def constraint_processes(layout: FeatureLayout, seed: int) -> AveragedProcesses:
 def trees(layout: FeatureLayout, seed: int) -> XGBoostEnsemble:
     """Factory of the paper's trees, which need not know what each feature is."""
     del layout
-    return XGBoostEnsemble(seed, _PAPER_TREES)
+    return XGBoostEnsemble(seed, PAPER_TREES)
 
 
 def _check_factory(factory: object) -> None:
