@@ -197,7 +197,7 @@ def test_a_number_off_the_grid_is_no_value_of_it() -> None:
 
 
 def test_neighbours_on_a_fine_enumerated_grid_are_told_apart() -> None:
-    """The steps lie below 10^-12 of the values: the tolerance once found the first of many."""
+    """Steps lie below 10^-12 of the values: a tolerance once found the first of many."""
     distribution = FloatDistribution(1e6, 1e6 + 1e-4, step=1e-7)
     values = parameter_of(distribution).all()
     assert len(values) == 1001
