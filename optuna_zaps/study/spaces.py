@@ -101,7 +101,7 @@ class CandidateSpace(Protocol):
 
     @property
     def search(self) -> JointSearch:
-        """The latest search."""
+        """Latest search."""
 
     @property
     def configurations(self) -> Configurations:

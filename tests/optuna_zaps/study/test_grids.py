@@ -86,6 +86,32 @@ def test_integers_lie_on_their_grid_exactly_and_floats_next_to_it(
             assert abs(value - float(nearest)) <= 2 * math.ulp(max(abs(value), abs(low)))
 
 
+@pytest.mark.parametrize(
+    ("distribution", "coordinates", "values"),
+    [
+        (FloatDistribution(1e-4, 1e0, log=True), [0.0, 0.25, 1.0], [1e-4, 1e-3, 1.0]),
+        (FloatDistribution(-2, 2), [0.0, 0.75, 1.0], [-2.0, 1.0, 2.0]),
+        (FloatDistribution(0.1, 0.3, step=0.1), [0.0, 0.6, 1.0], [0.1, 0.2, 0.3]),
+        (IntDistribution(0, 10, step=5), [0.0, 0.3, 1.0], [0.0, 5.0, 10.0]),
+        (IntDistribution(1, 100, log=True), [0.0, 0.5, 1.0], [1.0, 10.0, 100.0]),
+    ],
+)
+def test_a_coordinate_is_one_on_the_parameters_own_scale(
+    distribution: BaseDistribution, coordinates: list[float], values: list[float]
+) -> None:
+    np.testing.assert_allclose(
+        scale_of(distribution).values(np.array(coordinates)), values, rtol=1e-12
+    )
+
+
+def test_coordinates_invert_values() -> None:
+    scale = scale_of(FloatDistribution(1e-5, 1e-1, log=True))
+    coordinates = np.linspace(0, 1, 7)
+    np.testing.assert_allclose(
+        scale.coordinates(scale.values(coordinates).tolist()), coordinates, atol=1e-12
+    )
+
+
 def test_integers_keep_every_digit() -> None:
     """Of (1, 3 * 10^17, step 300001) a float would keep no more than one value in 32 exactly."""
     distribution = SPACES["integers with steps"]
@@ -124,12 +150,12 @@ def distributions(draw: st.DrawFn) -> BaseDistribution:
 @settings(max_examples=150, deadline=None)
 @example(IntDistribution(-1, 11829001798568703), [1.0])  # an end that no float holds
 @given(distributions(), st.lists(st.floats(0, 1), min_size=1, max_size=20))
-def test_any_place_is_a_value_that_optuna_accepts(
-    distribution: BaseDistribution, places: list[float]
+def test_any_coordinate_is_a_value_that_optuna_accepts(
+    distribution: BaseDistribution, coordinates: list[float]
 ) -> None:
     configurations = DrawnConfigurations({"x": distribution})
     whole = isinstance(distribution, IntDistribution)
-    for number in scale_of(distribution).values(np.array(places)).tolist():
+    for number in scale_of(distribution).values(np.array(coordinates)).tolist():
         value = int(number) if whole else number
         assert accepts(distribution, value)
         assert offers(distribution, value)
@@ -141,10 +167,12 @@ def test_any_place_is_a_value_that_optuna_accepts(
 @settings(max_examples=100, deadline=None)
 @given(st.sampled_from([d for d in SPACES.values() if isinstance(d, FloatDistribution)]),
        st.floats(0, 1))  # fmt: skip
-def test_all_roundings_of_a_value_are_one(distribution: FloatDistribution, place: float) -> None:
+def test_all_roundings_of_a_value_are_one(
+    distribution: FloatDistribution, coordinate: float
+) -> None:
     assume(distribution.step is not None and distribution.step > 4 * math.ulp(distribution.high))
     assert distribution.step is not None
-    k = round(place * (distribution.high - distribution.low) / distribution.step)
+    k = round(coordinate * (distribution.high - distribution.low) / distribution.step)
     summed = distribution.low + k * distribution.step
     exact = float(Decimal(str(distribution.low)) + k * Decimal(str(distribution.step)))
     configurations = DrawnConfigurations({"x": distribution})
@@ -169,7 +197,7 @@ def test_a_number_off_the_grid_is_no_value_of_it() -> None:
 
 
 def test_neighbours_on_a_fine_enumerated_grid_are_told_apart() -> None:
-    """The steps lie below 10^-12 of the values: the tolerance once found the first of many."""
+    """Steps lie below 10^-12 of the values: a tolerance once found the first of many."""
     distribution = FloatDistribution(1e6, 1e6 + 1e-4, step=1e-7)
     values = parameter_of(distribution).all()
     assert len(values) == 1001
@@ -210,10 +238,10 @@ def objective_over(distribution: BaseDistribution) -> Callable[[optuna.Trial], f
     def objective(trial: optuna.Trial) -> float:
         x = suggested(trial, distribution)
         assert type(x) is (int if isinstance(distribution, IntDistribution) else float)
-        place = float(scale_of(distribution).coordinates([x])[0])
+        coordinate = float(scale_of(distribution).coordinates([x])[0])
         other = trial.suggest_float("y", 0, 1)
         bonus = trial.suggest_categorical("c", ["a", "b"]) == "a"
-        return (place - 0.3) ** 2 + (other - 0.6) ** 2 + bonus
+        return (coordinate - 0.3) ** 2 + (other - 0.6) ** 2 + bonus
 
     return objective
 
@@ -242,9 +270,9 @@ def test_no_trial_fails_and_the_search_learns(name: str, is_given: bool) -> None
     assert all(accepts(distribution, t.params["x"]) for t in chosen)
 
 
-def study_value(distribution: BaseDistribution, place: float) -> float:
+def study_value(distribution: BaseDistribution, coordinate: float) -> float:
     """A value that a user might enqueue."""
-    (value,) = scale_of(distribution).values(np.array([place])).tolist()
+    (value,) = scale_of(distribution).values(np.array([coordinate])).tolist()
     return int(value) if isinstance(distribution, IntDistribution) else float(value)
 
 

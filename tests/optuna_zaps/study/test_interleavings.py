@@ -1,4 +1,4 @@
-"""Whatever order things happen in (hypothesis, stateful)."""
+"""Studies whose events happen in any order (hypothesis, stateful)."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Interleaving(RuleBasedStateMachine):
         return candidate
 
     def copied(self) -> optuna.Study:
-        """The study in a storage of its own, with a sampler that has seen none of it."""
+        """Copy the study to a storage of its own, with a sampler that has seen none of it."""
         twin = optuna.create_study(direction="maximize", sampler=self.fresh_sampler())
         twin.add_trials(self.study.trials)
         return twin
@@ -170,7 +170,7 @@ TestInterleaving.settings = settings(
 
 
 class FittedInterleaving(Interleaving):
-    """The same with a model."""
+    """Study with a model."""
 
     profile = "anytime"
 
@@ -182,7 +182,7 @@ TestFittedInterleaving.settings = settings(
 
 
 class InferredInterleaving(Interleaving):
-    """The same with a space that the sampler reads from the trials."""
+    """Study of which the sampler infers the space."""
 
     space_is_given = False
 
@@ -194,7 +194,7 @@ TestInferredInterleaving.settings = settings(
 
 
 class DrawnInterleaving(Interleaving):
-    """The same in pools, as if the space were too large to enumerate."""
+    """Study in pools, as if the space were too large to enumerate."""
 
     def fresh_sampler(self) -> ZAPSSampler:
         with mock.patch.object(parameters, "is_enumerable", return_value=False):

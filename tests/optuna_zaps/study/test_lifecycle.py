@@ -1,4 +1,4 @@
-"""What a study goes through in one process; test_sampler.py has the plain cases."""
+"""Life of a study in one process; test_sampler.py has the plain cases."""
 
 from __future__ import annotations
 

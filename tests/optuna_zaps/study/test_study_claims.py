@@ -150,7 +150,7 @@ def two_that_want_the_same(storage: Staged) -> tuple[optuna.Trial, optuna.Trial,
 def test_of_two_claims_at_once_the_trial_of_the_lower_number_keeps_its_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """It waits for the other, which gives way without waiting."""
+    """Waits for the other, which backs off without waiting."""
     waiting: set[str] = set()
     has_looked, sleep = threading.Event(), time.sleep
 
