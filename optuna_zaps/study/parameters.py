@@ -382,11 +382,6 @@ def offered(name: str, value: Any, distribution: BaseDistribution) -> Any:
     return found
 
 
-def offers(distribution: BaseDistribution, value: Any) -> bool:
-    """Whether a distribution has a value."""
-    return parameter_of(distribution).offers(value)
-
-
 def union(one: BaseDistribution, other: BaseDistribution) -> BaseDistribution | None:
     """Distribution that has the values of both.
 

@@ -27,7 +27,6 @@ from optuna_zaps.search.candidates import CandidateSet
 from optuna_zaps.search.pool import Pool
 from optuna_zaps.study.history import DrawnConfigurations
 from optuna_zaps.study.parameters import axes_of
-from optuna_zaps.study.parameters import offers
 from optuna_zaps.study.parameters import parameter_of
 from optuna_zaps.study.parameters import scale_of
 from optuna_zaps.study.parameters import size
@@ -158,7 +157,7 @@ def test_any_coordinate_is_a_value_that_optuna_accepts(
     for number in scale_of(distribution).values(np.array(coordinates)).tolist():
         value = int(number) if whole else number
         assert accepts(distribution, value)
-        assert offers(distribution, value)
+        assert parameter_of(distribution).offers(value)
         # What a storage gives back is the same configuration.
         stored = distribution.to_external_repr(distribution.to_internal_repr(value))
         assert configurations.index({"x": value}) == configurations.index({"x": stored})
@@ -187,13 +186,13 @@ def test_all_roundings_of_a_value_are_one(
 
 
 def test_a_number_off_the_grid_is_no_value_of_it() -> None:
-    assert not offers(FloatDistribution(0, 1, step=0.1), 0.35)
-    assert not offers(FloatDistribution(-180, 180, step=1e-6), 0.0000005)
-    assert not offers(IntDistribution(0, 10, step=5), 6)
-    assert not offers(IntDistribution(0, 10), 2.5)
+    assert not parameter_of(FloatDistribution(0, 1, step=0.1)).offers(0.35)
+    assert not parameter_of(FloatDistribution(-180, 180, step=1e-6)).offers(0.0000005)
+    assert not parameter_of(IntDistribution(0, 10, step=5)).offers(6)
+    assert not parameter_of(IntDistribution(0, 10)).offers(2.5)
     for distribution in (FREE, FloatDistribution(0, 1, step=0.1), *SPACES.values()):
         for nonsense in (math.nan, math.inf, -math.inf, 10**400, True, "0.5", None, [0.5]):
-            assert not offers(distribution, nonsense)
+            assert not parameter_of(distribution).offers(nonsense)
 
 
 def test_neighbours_on_a_fine_enumerated_grid_are_told_apart() -> None:
