@@ -62,9 +62,9 @@ BudgetSizes = Annotated[
     list[int] | None,
     typer.Option(
         "--budget",
-        help="Distinct evaluations, or trials where those are counted. Repeatable.",
         min=1,
-        show_default="those of the suite",
+        help="Distinct evaluations, or trials where those are counted; by default those of the "
+        "suite. Repeatable.",
     ),
 ]
 Seeds = Annotated[
