@@ -58,15 +58,6 @@ SamplerNames = Annotated[
         show_default="those of the suite",
     ),
 ]
-BudgetSizes = Annotated[
-    list[int] | None,
-    typer.Option(
-        "--budget",
-        min=1,
-        help="Distinct evaluations, or trials where those are counted; by default those of the "
-        "suite. Repeatable.",
-    ),
-]
 Seeds = Annotated[
     int | None,
     typer.Option(min=1, help="Studies per sampler and problem.", show_default="that of the suite"),
@@ -108,7 +99,7 @@ AgainstPublished = Annotated[
 def compare(
     problem: Problems = None,
     sampler: SamplerNames = None,
-    budget: BudgetSizes = None,
+    budget: options.BudgetSizes = None,
     seeds: Seeds = None,
     first_seed: FirstSeed = 0,
     seeds_of: SeedsOf = [],
