@@ -7,7 +7,6 @@ import importlib
 from pathlib import Path
 import re
 import runpy
-from typing import Any
 
 import optuna
 import pytest
@@ -52,10 +51,30 @@ def test_own_architecture_is_found_sooner_than_by_chance(
     assert accuracies["ZAPS"] > accuracies["random"]
 
 
-def test_the_readmes_code_finds_the_optimum() -> None:
+ROUTES = re.findall(
+    r"```python\n(.*?)```\n```text\n(.*?)```",
+    (ROOT / "README.md").read_text(encoding="utf-8"),
+    re.DOTALL,
+)
+
+
+@pytest.mark.parametrize(("code", "output"), ROUTES, ids=["table", "torch", "drop-in"])
+def test_the_readmes_code_prints_what_the_readme_says(
+    code: str,
+    output: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if "torch" in code:
+        pytest.importorskip("torch", reason="needs PyTorch: pip install 'optuna-zaps[zerocost]'")
+    monkeypatch.chdir(ROOT)
+    exec(compile(code, "README.md", "exec"), {})
+    assert capsys.readouterr().out == output
+
+
+def test_the_readmes_links_and_folders_exist() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    (code,) = (c for c in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "SPACE" in c)
-    names: dict[str, Any] = {}
-    exec(compile(code, "README.md", "exec"), names)
-    # 64 ** 0.5 - 0 + 1, by hand.
-    assert names["study"].best_value == 9.0
+    links = re.findall(r"\]\((?!http)([^)#]+)", text)
+    code_map = re.findall(r"^    ((?:optuna_zaps|harness)/[\w./]*)  ", text, re.MULTILINE)
+    assert len(code_map) == 11
+    assert [each for each in (*links, *code_map) if not (ROOT / each).exists()] == []
