@@ -21,14 +21,15 @@ _SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross")
 Scale = list[tuple[float, str]]
 SCALES: dict[str, dict[str, Scale]] = {
     "light": {
-        "diverging": [(0.0, "#c4560c"), (0.5, "#f3f4f5"), (1.0, "#1a6cb8")],
-        "sequential": [(0.0, "#f1f5f9"), (0.5, "#7fb2e0"), (1.0, "#0c4a85")],
+        "diverging": [(0.0, "#ee9a5c"), (0.5, "#f3f4f5"), (1.0, "#79b2e8")],
+        "sequential": [(0.0, "#f1f5f9"), (0.5, "#b3d2ee"), (1.0, "#6aa6df")],
     },
     "dark": {
-        "diverging": [(0.0, "#d0681f"), (0.5, "#242b34"), (1.0, "#3a8fdd")],
-        "sequential": [(0.0, "#1c232c"), (0.5, "#22619c"), (1.0, "#8cc6f7")],
+        "diverging": [(0.0, "#8f4512"), (0.5, "#242b34"), (1.0, "#1f5f9e")],
+        "sequential": [(0.0, "#1c232c"), (0.5, "#1e4568"), (1.0, "#22649f")],
     },
 }
+"""Scales of each theme; its text has a contrast of at least 4.5 : 1 with every colour of them."""
 
 
 @dataclass(frozen=True)
