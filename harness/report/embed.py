@@ -1,4 +1,4 @@
-"""What makes a page self-contained: its template, its assets and its data in one file."""
+"""A page in one file: its template, its assets and its data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figures over evaluations and over seeds, a trace or two per sampler.
+"""Figures over evaluations and over seeds, a trace or two per sampler.
 
 Each trace carries its sampler's label in ``meta``, by which the page filters. Colours of axes and
 text are the page's; here is only what does not depend on its theme.

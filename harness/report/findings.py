@@ -62,7 +62,7 @@ class Clauses:
     verdicts: Mapping[str, Mapping[str, str]]
 
     def headline(self, chosen: Collection[str]) -> str:
-        """The headline about chosen samplers, as ``dashboard.js`` puts it together."""
+        """Headline about chosen samplers, as ``dashboard.js`` puts it together."""
         order = [label for label in self.order if label in chosen]
         if not order:
             return "No sampler is chosen."

@@ -1,4 +1,4 @@
-"""The two matrices: tests between samplers, and correlations between proxies.
+"""Two matrices: tests between samplers, and correlations between proxies.
 
 A matrix of tests carries its samplers' labels in ``meta``, by which the page filters rows and
 columns; ``meta["scale"]`` names the colour scale that the page replaces by that of its theme.

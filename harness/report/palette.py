@@ -50,11 +50,11 @@ class SamplerStyle:
 
     @property
     def name(self) -> str:
-        """The label for Plotly, which reads its texts as HTML."""
-        return html.escape(self.label)
+        """Label for Plotly, which reads its texts as HTML and fills in ``%{...}``."""
+        return html.escape(self.label).replace("%{", "&#37;{")
 
     def tint(self, opacity: float) -> str:
-        """The colour with an opacity in [0, 1], for areas."""
+        """Colour with an opacity in [0, 1], for areas."""
         red, green, blue = (int(self.color[start : start + 2], 16) for start in (1, 3, 5))
         return f"rgba({red},{green},{blue},{opacity})"
 

@@ -1,7 +1,7 @@
 """Tables of a comparison, each described once; terminal, page and files render the same.
 
 Notations:
-    summary, studies: frame of :func:`harness.metrics.summarize`, a row per study and budget.
+    studies: rows of the frame of :func:`harness.metrics.summarize`, one per study and budget.
     metrics: names of the quantities to show; the first, the primary one, ranks the samplers.
 """
 
@@ -19,12 +19,11 @@ import numpy as np
 import pandas as pd
 
 from harness import statistics
-from harness.metrics import GROUP
 from harness.metrics import QUANTITIES
-from harness.metrics import geometric_mean
 from harness.metrics.metric import Quantity
 from harness.report import formats
-from harness.report.palette import is_zaps
+from harness.report.aggregates import is_gain
+from harness.report.aggregates import overview
 
 
 Record = Mapping[str, Any]
@@ -73,6 +72,7 @@ class Table:
         columns: Its columns; those that name a row come first.
         rows: Numbers by key of a column, and further ones for the file.
         best_of_row: Whether the best number of a row is marked, else that of a column.
+        sorted_by: Key of the column by which rows are sorted, the best first; empty if by none.
     """
 
     name: str
@@ -81,6 +81,13 @@ class Table:
     columns: tuple[Column, ...]
     rows: pd.DataFrame
     best_of_row: bool = False
+    sorted_by: str = ""
+
+    def order(self, column: Column) -> str:
+        """Order of the rows by a column, in ARIA's words."""
+        if column.key != self.sorted_by:
+            return "none"
+        return "descending" if column.larger_is_better else "ascending"
 
     @property
     def records(self) -> list[dict[str, Any]]:
@@ -128,109 +135,6 @@ def problem_columns(metrics: Sequence[str], reference: str) -> tuple[Column, ...
     )
 
 
-def aggregate(summary: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
-    """Aggregate the studies over seeds.
-
-    Args:
-        summary: Studies on problems of one kind.
-        metrics: The first ranks the samplers.
-
-    Returns:
-        One row per group (:data:`harness.metrics.GROUP`) and sampler, problems in the order of the
-        summary and the best mean first: ``n_seeds``, ``n_capped``, the mean of each quantity under
-        its name and its standard deviation under ``<name>_std``. ``trials_to_optimum`` is the
-        median over all seeds, infinite where at least half of them missed the optimum.
-        ``gap_geometric`` is the geometric mean of the gap, ``cpu_ms_per_trial`` that of ask and
-        tell together.
-    """
-    studies = summary.assign(
-        n_seeds=1, n_capped=summary["capped"], cpu_ms_per_trial=summary.ask_ms + summary.tell_ms
-    )
-    chosen: dict[str, Any] = {name: (name, "sum") for name in ("n_seeds", "n_capped")}
-    chosen["cpu_ms_per_trial"] = ("cpu_ms_per_trial", "mean")
-    measured = [name for name in QUANTITIES if name in summary and summary[name].notna().any()]
-    chosen |= {name: (name, "mean") for name in measured}
-    chosen |= {f"{name}_std": (name, "std") for name in measured}
-    if "gap" in measured:
-        chosen["gap_geometric"] = ("gap", geometric_mean)
-    if "found_optimum" in measured:
-        studies["trials_to_optimum"] = studies["trials_to_optimum"].fillna(np.inf)
-        chosen["trials_to_optimum"] = ("trials_to_optimum", "median")
-        chosen.pop("trials_to_optimum_std", None)
-    table: pd.DataFrame = (
-        studies.groupby([*GROUP, "sampler"], sort=False).agg(**chosen).reset_index()
-    )
-    order = pd.factorize(table[list(GROUP[:-1])].apply(tuple, axis="columns"))[0]
-    table = table.assign(_order=order).sort_values(
-        ["_order", "budget", metrics[0]],
-        ascending=[True, True, not _is_gain(metrics[0])],
-        kind="stable",
-    )
-    return table.drop(columns="_order").reset_index(drop=True)
-
-
-def default_reference(summary: pd.DataFrame) -> str:
-    """Sampler to compare the others with: ``zaps``, else a form of it, else the first."""
-    labels: list[str] = summary["sampler"].unique().tolist()
-    return min(labels, key=lambda label: (label != "zaps", not is_zaps(label)))
-
-
-def leaderboard(
-    summary: pd.DataFrame,
-    metrics: Sequence[str],
-    *,
-    reference: str | None = None,
-    tests: pd.DataFrame | None = None,
-) -> pd.DataFrame:
-    """Aggregate the studies, and compare the reference with each other sampler.
-
-    Args:
-        summary: Studies on problems of one kind.
-        metrics: The first ranks the samplers and is tested.
-        reference: Sampler to compare with, by default that of :func:`default_reference`.
-        tests: Frame of :func:`harness.statistics.compare` for all pairs on the first metric, if it
-            was computed before.
-
-    Returns:
-        The frame of :func:`aggregate` with the columns ``difference``, ``ci_low``, ``ci_high``,
-        ``p_value``, ``p_holm``, ``cliffs_delta`` and ``effect`` of the tests of the reference
-        against the sampler of the row, NaN in the reference's own row.
-    """
-    reference = reference or default_reference(summary)
-    tests = statistics.compare(summary, metric=metrics[0]) if tests is None else tests
-    against = tests[tests["sampler_a"] == reference].drop(columns="sampler_a")
-    return aggregate(summary, metrics).merge(
-        against.rename(columns={"sampler_b": "sampler"}), on=[*GROUP, "sampler"], how="left"
-    )
-
-
-def overview(summary: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Samplers over several problems, the lowest mean rank first.
-
-    Args:
-        summary: Studies of one setting (trials in flight, unit and budget).
-        metric: Quantity that ranks them.
-
-    Returns:
-        Frame indexed by sampler: ``n_seeds`` the most that any problem has, ``mean_rank``,
-        ``n_first`` (problems on which no sampler is better), ``mean`` of the metric over the
-        problems (geometric where it is a loss), ``repeat_share`` in percent and ``cpu_seconds`` of
-        a study.
-    """
-    losses = statistics.mean_losses(summary, metric)
-    by_sampler = summary[summary["problem"].isin(losses.index)].groupby("sampler", sort=False)
-    return pd.DataFrame(
-        {
-            "n_seeds": by_sampler["seed"].nunique(),
-            "mean_rank": statistics.ranks(losses).mean(),
-            "n_first": losses.eq(losses.min(axis="columns"), axis="index").sum(),
-            "mean": -losses.mean() if _is_gain(metric) else losses.apply(geometric_mean),
-            "repeat_share": by_sampler["repeat_share"].mean(),
-            "cpu_seconds": by_sampler["cpu_seconds"].mean(),
-        }
-    ).sort_values("mean_rank", kind="stable")
-
-
 def ranks_table(studies: pd.DataFrame, metric: str, n_problems: int) -> Table:
     """Describe the samplers over several problems of one setting."""
     quantity = QUANTITIES[metric]
@@ -272,6 +176,7 @@ def ranks_table(studies: pd.DataFrame, metric: str, n_problems: int) -> Table:
             *(_mean_column(QUANTITIES[name]) for name in ("repeat_share", "cpu_seconds")),
         ),
         overview(studies, metric).rename_axis("sampler").reset_index(),
+        sorted_by="mean_rank",
     )
 
 
@@ -286,7 +191,7 @@ def values_table(losses: pd.DataFrame, metric: str, setting: str) -> Table:
     quantity = QUANTITIES[metric]
     keys = {f"of {label}": str(label) for label in losses.columns}  # none is called "problem"
     values = losses.set_axis(list(keys), axis="columns")
-    values = -values if _is_gain(metric) else values
+    values = -values if is_gain(metric) else values
 
     def column(key: str, label: str) -> Column:
         return Column(
@@ -300,7 +205,7 @@ def values_table(losses: pd.DataFrame, metric: str, setting: str) -> Table:
 
     return Table(
         "values",
-        capitalised(f"{quantity.title} after {setting}"),
+        capitalised(f"{quantity.title} after {setting}, mean over seeds"),
         quantity.explanation,
         (
             Column("problem", "problem", "Text of the problem.", _name("problem"), is_name=True),
@@ -456,10 +361,6 @@ def _test_columns(primary: Quantity, reference: str) -> Iterable[Column]:
 def _of_others(text: Callable[[Record], str], reference: str) -> Callable[[Record], str]:
     """A text that does not compare the reference with itself."""
     return lambda row: formats.NOTHING if row["sampler"] == reference else text(row)
-
-
-def _is_gain(metric: str) -> bool:
-    return bool(QUANTITIES[metric].larger_is_better)
 
 
 _SAMPLER = Column("sampler", "sampler", "Label of the sampler.", _name("sampler"), is_name=True)

@@ -37,8 +37,18 @@ def rich_tables(views: Views) -> Group:
     return Group(*parts)
 
 
+def titled_table(*title: str) -> RichTable:
+    """Empty table with a bold title, a line for each text."""
+    return RichTable(
+        title=Text("\n".join(title), style="bold"),
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1),
+    )
+
+
 def _parts_of(table: Table, reference: str) -> Iterator[RichTable]:
-    """The means of the samplers, and the comparison of the reference with the others."""
+    """Means of the samplers, and the comparison of the reference with the others."""
     yield _rendered(table.title, table, columns_within(table, compares=False))
     others = table.rows["sampler"] != reference
     if others.any() and not others.all():
@@ -54,12 +64,7 @@ def _rendered(
     excluding: str | None = None,
 ) -> RichTable:
     columns = list(columns)
-    rendered = RichTable(
-        title=Text("\n".join(filter(None, (title, explanation))), style="bold"),
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 1),
-    )
+    rendered = titled_table(*filter(None, (title, explanation)))
     for column in columns:
         folds = column.is_name or column.sampler is not None  # a long label must not cut numbers
         rendered.add_column(

@@ -16,9 +16,9 @@ import pandas as pd
 from harness import statistics
 from harness.metrics import GROUP
 from harness.report import formats
+from harness.report.aggregates import default_reference
+from harness.report.aggregates import leaderboard
 from harness.report.tables import Table
-from harness.report.tables import default_reference
-from harness.report.tables import leaderboard
 from harness.report.tables import pairs_table
 from harness.report.tables import problem_columns
 from harness.report.tables import ranks_table
@@ -225,6 +225,7 @@ def _problem_views(studies: pd.DataFrame, suite: Suite) -> Iterator[ProblemView]
             "Means over seeds when the budget is spent.",
             columns,
             rows.reset_index(drop=True),
+            sorted_by=suite.metrics[0],
         )
         yield ProblemView(
             suite,
@@ -240,7 +241,7 @@ def _problem_views(studies: pd.DataFrame, suite: Suite) -> Iterator[ProblemView]
 
 
 def _tested(metrics: Sequence[str]) -> list[str]:
-    """The primary quantity, and any gap beside it."""
+    """Names of the primary quantity and of any gap beside it."""
     return [name for name in metrics if name in (metrics[0], "gap")]
 
 
