@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 import shutil
 
@@ -80,6 +81,11 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     return written(path, mine, [table()], 20, 40)
 
 
+@cache
+def views_of_two(*sizes: int) -> Views:
+    return views_of(OF_TWO, tables(), *sizes)[0]
+
+
 @pytest.fixture(scope="module")
 def page_of_two(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Page of two problems, one of which has markup in its name."""
@@ -89,8 +95,7 @@ def page_of_two(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def say(problem: Problem, chosen: Sequence[str], budget: int = 40) -> str:
     """Headline of a problem about chosen samplers."""
-    views, _ = views_of(OF_TWO, tables(), budget)
-    view = next(view for view in views.problems if view.problem == problem.text)
+    view = next(view for view in views_of_two(budget).problems if view.problem == problem.text)
     return problem_clauses(view, problem).headline(chosen)
 
 
@@ -215,8 +220,7 @@ def test_the_budget_changes_what_is_shown(browser: webdriver.Chrome) -> None:
 def test_several_problems_open_with_ranks_and_a_selector_shows_each(
     on_two: webdriver.Chrome,
 ) -> None:
-    views, _ = views_of(OF_TWO, tables(), 40)
-    found = suite_findings(views.suites[0])
+    found = suite_findings(views_of_two(40).suites[0])
     assert headline(on_two) == found.headline == on_two.title
     assert on_two.find_element(By.ID, "verdict").text == found.verdict
     assert shown(on_two, "[data-table=ranks] tbody th") == ["zaps", "tpe", "random"]
@@ -267,11 +271,9 @@ def test_markup_stays_text(chrome: webdriver.Chrome, tmp_path: Path) -> None:
     assert sorted(shown(chrome, "[data-table=ranks] tbody th")) == [label, "zaps"]
     assert shown(chrome, "[data-table=values] tbody th")[0] == f"bench/{name}@made"
     assert label in shown(chrome, "#plot-progress-gap .legendtext")
-    figure = chrome.find_element(By.ID, "plot-progress-gap")
-    chrome.execute_script("arguments[0].scrollIntoView({block: 'center'})", figure)
-    ActionChains(chrome).move_to_element(figure).perform()
-    hover = "#plot-progress-gap .hoverlayer text"
-    WebDriverWait(chrome, 3).until(lambda b: any(label in text for text in shown(b, hover)))
+    chrome.execute_script("Plotly.Fx.hover('plot-progress-gap', {xval: 2})")
+    hover = chrome.find_elements(By.CSS_SELECTOR, "#plot-progress-gap .hoverlayer text")
+    assert any(label in element.get_attribute("textContent") for element in hover)
     assert severe(chrome) == []
 
 
