@@ -112,7 +112,8 @@ def log_gap_axis(figure: go.Figure) -> None:
     """Powers of ten from the floor of the gap upwards; more ticks where those are few."""
     numbers = np.concatenate([np.asarray(trace.y, dtype=np.float64) for trace in figure.data])
     if numbers.size and numbers.max() < 100.0 * numbers.min():
-        figure.update_yaxes(type="log", tickformat="~g")
+        dtick = "D2" if numbers.max() > 8.0 * numbers.min() else None  # 10, 20, 50, 100
+        figure.update_yaxes(type="log", tickformat="~g", dtick=dtick)
         return
     powers = range(-5, 3)
     figure.update_yaxes(

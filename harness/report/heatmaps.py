@@ -124,7 +124,12 @@ def _matrix(
         zmin=bounds[0],
         zmax=bounds[1],
         colorscale=SCALES["light"][scale],
-        colorbar={"title": {"text": bar_title}, "thickness": 10, "outlinewidth": 0, "nticks": 5},
+        colorbar={
+            "title": {"text": f"{bar_title}<br> "},
+            "thickness": 10,
+            "outlinewidth": 0,
+            "nticks": 5,
+        },
         xgap=2,
         ygap=2,
         meta={"scale": scale},
