@@ -110,9 +110,11 @@ def progress_figure(drawn: Drawn, styles: Styles, metric: str) -> go.Figure:
 
 def log_gap_axis(figure: go.Figure) -> None:
     """Powers of ten from the floor of the gap upwards; more ticks where those are few."""
-    numbers = np.concatenate([np.asarray(trace.y, dtype=np.float64) for trace in figure.data])
-    if numbers.size and numbers.max() < 100.0 * numbers.min():
-        dtick = "D2" if numbers.max() > 8.0 * numbers.min() else None  # 10, 20, 50, 100
+    numbers = [np.asarray(trace.y, dtype=np.float64) for trace in figure.data]
+    low = min((part.min() for part in numbers), default=FLOOR)
+    high = max((part.max() for part in numbers), default=100.0)
+    if high < 100.0 * low:
+        dtick = "D2" if high > 8.0 * low else None  # 10, 20, 50, 100
         figure.update_yaxes(type="log", tickformat="~g", dtick=dtick)
         return
     powers = range(-5, 3)

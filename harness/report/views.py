@@ -133,12 +133,14 @@ class ProblemView:
     @property
     def caution(self) -> str:
         """Note on tests that cannot come out clear with so few seeds; empty if they can."""
-        fewest, *_ = sorted(self.table.rows["n_seeds"])
-        n_tests = max(map(len, self.tests.values()))
-        # Least one-sided p of a Mann-Whitney test, 1 / C(2 n, n), times Holm's factor.
-        if not n_tests or n_tests / math.comb(2 * fewest, fewest) < ALPHA:
+        n_tests = len(self.tests[self.metrics[0]])
+        if not n_tests:
             return ""
-        seeds = f"{fewest} seed" if fewest == 1 else f"{fewest} seeds"
+        most, second, *_ = sorted(map(int, self.table.rows["n_seeds"]), reverse=True)
+        # Least one-sided p of a Mann-Whitney test, 1 / C(m + n, n), times Holm's factor.
+        if n_tests / math.comb(most + second, second) < ALPHA:
+            return ""
+        seeds = f"{most} seed" if most == 1 else f"{most} seeds"
         return f"With {seeds} no test of these samplers can reach p < {ALPHA} after adjustment."
 
     @property
