@@ -83,7 +83,7 @@ def suite_findings(view: SuiteView) -> SuiteFindings:
     headline = f"{leads} over {problems} after {view.setting}, {least}"
     return SuiteFindings(
         headline="; ".join(filter(None, (headline, ", ".join(others[: MAX_NAMED - 1])))) + ".",
-        clause=f"by {subject} over {problems} {leads} ({least} of {len(ranks)})",
+        clause=f"by {subject} over {problems}, {leads} ({least} of {len(ranks)})",
         subject=capitalised(subject),
         verdict=_pair_sentence(view.pairs, *ranks.index[:2]) if len(ranks) > 1 else "",
     )

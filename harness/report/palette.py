@@ -34,7 +34,7 @@ SCALES: dict[str, dict[str, Scale]] = {
 
 @dataclass(frozen=True)
 class SamplerStyle:
-    """How a sampler is drawn.
+    """Style in which a sampler is drawn.
 
     Attributes:
         label: Its label as it is.
