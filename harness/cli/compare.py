@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 import sys
+from typing import Annotated
+
+import typer
 
 from harness import problems
 from harness import samplers
@@ -20,7 +23,6 @@ from harness.cli.console import run_missing
 from harness.cli.console import say
 from harness.cli.report import SHOWN
 from harness.cli.report import show
-from harness.experiment import Cell
 from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
 from harness.experiment import make_cells
@@ -37,19 +39,76 @@ from harness.suites import Suite
 from harness.suites import select
 
 
+Problems = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="PROBLEM|SUITE",
+        help="FAMILY/PROBLEM, with @SOURCE for another source of its numbers, or the name of a "
+        "suite; zaps-harness list shows them.",
+        show_default="nasbench201/cifar10",
+    ),
+]
+SamplerNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--sampler",
+        "-s",
+        help="A name of [bold]zaps-harness list[/bold] or module:Class, optional arguments and "
+        'label: "uni=optuna.samplers:TPESampler(multivariate=False)". Repeatable.',
+        show_default="those of the suite",
+    ),
+]
+Seeds = Annotated[
+    int | None,
+    typer.Option(min=1, help="Studies per sampler and problem.", show_default="that of the suite"),
+]
+FirstSeed = Annotated[int, typer.Option(min=0, help="First seed.")]
+SeedsOf = Annotated[
+    list[str],
+    typer.Option(
+        metavar="LABEL=N",
+        help="Fewer studies for a sampler that is slow, e.g. gp=3. Repeatable.",
+    ),
+]
+ByTrials = Annotated[
+    bool,
+    typer.Option(
+        "--by-trials",
+        help="Count repeats against the budget; the default does not, which favours samplers that "
+        "repeat themselves. Suites with costs always count trials.",
+    ),
+]
+InFlight = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        help="Trials that run side by side in each study: the oldest gets its value before the "
+        "next is asked.",
+    ),
+]
+AgainstPublished = Annotated[
+    bool,
+    typer.Option(
+        "--against-published",
+        help="Add the committed results of the paper's samplers on these tables; they are not run "
+        "again.",
+    ),
+]
+
+
 def compare(
-    problem: options.Problems = None,
-    sampler: options.SamplerNames = None,
+    problem: Problems = None,
+    sampler: SamplerNames = None,
     budget: options.BudgetSizes = None,
-    seeds: options.Seeds = None,
-    first_seed: options.FirstSeed = 0,
-    seeds_of: options.SeedsOf = [],
-    by_trials: options.ByTrials = False,
-    in_flight: options.InFlight = 1,
+    seeds: Seeds = None,
+    first_seed: FirstSeed = 0,
+    seeds_of: SeedsOf = [],
+    by_trials: ByTrials = False,
+    in_flight: InFlight = 1,
     n_jobs: options.Jobs = None,
     engine: options.EngineName = "joblib",
     scheduler: options.Scheduler = None,
-    against_published: options.AgainstPublished = False,
+    against_published: AgainstPublished = False,
     output: options.Output = Path("zaps-results"),
 ) -> None:
     """Run a comparison, skipping finished studies; print its tables, write its page.
@@ -71,11 +130,11 @@ def compare(
             for suite in select(problem or ONE_TABLE.problems)
         ]
         loaded = {text: problems.load(text) for suite in suites for text in suite.problems}
-        specs = {suite: make_specs(suite.samplers) for suite in suites}
+        specs = {suite: samplers.make_specs(suite.samplers) for suite in suites}
         most_seeds = _most_seeds(seeds_of, [spec.label for own in specs.values() for spec in own])
         for suite in suites:
             _check(suite, specs[suite], loaded, first_seed)
-        place = Engine(engine, scheduler)
+        where = Engine(engine, scheduler)
         store = Store(output)
         store.check_writable(SHOWN)
     _introduce(list(loaded.values()), [spec for own in specs.values() for spec in own])
@@ -92,9 +151,10 @@ def compare(
         )
         if cell.seed - first_seed < most_seeds.get(cell.sampler.label, suite.seeds)
     ]
-    cells = _taking_over(cells, store)
+    with plain_warnings():
+        cells = [larger or cell for cell, larger in zip(cells, store.larger(cells), strict=True)]
     with clean_errors():
-        failures = run_missing(cells, store, n_jobs, place)
+        failures = run_missing(cells, store, n_jobs, where)
     results = found(store, cells)
     with clean_errors():
         if against_published:
@@ -107,23 +167,6 @@ def compare(
             }
             show(results, suites, budgets, output)
     report_failures(failures, len(cells))
-
-
-def make_specs(texts: Sequence[str]) -> list[SamplerSpec]:
-    """Specifications of samplers as they are written on the command line.
-
-    Raises:
-        ValueError: If one cannot be met, or two have one label.
-    """
-    specs = [samplers.make_spec(text) for text in dict.fromkeys(texts)]
-    labels = [spec.label for spec in specs]
-    repeated = sorted({label for label in labels if labels.count(label) > 1})
-    if repeated:
-        raise ValueError(
-            f"Each sampler must have a label of its own, but {repeated} stand for several. Put a "
-            "label in front: my-name=module:Class."
-        )
-    return specs
 
 
 def find_modules_here() -> None:
@@ -159,20 +202,6 @@ def _introduce(loaded: Sequence[Problem], specs: Sequence[SamplerSpec]) -> None:
     for spec in specs:
         if not samplers.takes_seed(spec):
             say((f"{spec.label} takes no seed: its studies cannot be repeated.", "yellow"))
-
-
-def _taking_over(cells: Sequence[Cell], store: Store) -> list[Cell]:
-    """Cells, by evaluations where such a study is there: it has the one by trials in it."""
-    larger = [replace(cell, by_trials=False) for cell in cells]
-    with plain_warnings():
-        missing = store.missing(
-            each for each, cell in zip(larger, cells, strict=True) if cell.by_trials
-        )
-    keys = {cell.key for cell in missing}
-    return [
-        each if cell.by_trials and each.key not in keys else cell
-        for each, cell in zip(larger, cells, strict=True)
-    ]
 
 
 def _most_seeds(texts: Sequence[str], labels: Sequence[str]) -> dict[str, int]:

@@ -44,7 +44,7 @@ def run_missing(
         cells: The cells of a comparison, in the order in which to run them.
         store: Finished studies, to which new ones are added.
         n_jobs: Number of processes, by default one per core.
-        engine: Where they run, by default on this machine.
+        engine: Engine that runs them, by default processes of this machine.
 
     Returns:
         The cells that failed.
@@ -138,12 +138,10 @@ def _named(cell: Cell) -> str:
     return f"{cell.problem}, {cell.sampler.label}, {setting}, seed {cell.seed}"
 
 
-class clean_errors:
-    """Turn the library's ValueError into a message without a traceback."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, ValueError):
-            raise typer.BadParameter(str(error)) from error
+@contextmanager
+def clean_errors() -> Iterator[None]:
+    """Turn a ValueError of the library into a message without a traceback."""
+    try:
+        yield
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error

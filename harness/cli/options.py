@@ -8,59 +8,13 @@ from typing import Annotated
 import typer
 
 
-Problems = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="[PROBLEM or SUITE]...",
-        help="FAMILY/PROBLEM[@SOURCE] or the name of a suite; zaps-harness list shows them.",
-        show_default="nasbench201/cifar10",
-    ),
-]
-SamplerNames = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--sampler",
-        "-s",
-        help="A name of [bold]zaps-harness list[/bold] or module:Class, optional arguments and "
-        'label: "uni=optuna.samplers:TPESampler(multivariate=False)". Repeatable.',
-        show_default="those of the suite",
-    ),
-]
 BudgetSizes = Annotated[
     list[int] | None,
     typer.Option(
         "--budget",
         min=1,
-        help="Distinct evaluations, or trials where those are counted. Repeatable.",
-        show_default="those of the suite",
-    ),
-]
-Seeds = Annotated[
-    int | None,
-    typer.Option(min=1, help="Studies per sampler and problem.", show_default="that of the suite"),
-]
-FirstSeed = Annotated[int, typer.Option(min=0, help="First seed.")]
-SeedsOf = Annotated[
-    list[str],
-    typer.Option(
-        metavar="LABEL=N",
-        help="Fewer studies for a sampler that is slow, e.g. gp=3. Repeatable.",
-    ),
-]
-ByTrials = Annotated[
-    bool,
-    typer.Option(
-        "--by-trials",
-        help="Count repeats against the budget; the default does not, which favours samplers that "
-        "repeat themselves. Suites with costs always count trials.",
-    ),
-]
-InFlight = Annotated[
-    int,
-    typer.Option(
-        min=1,
-        help="Trials that run side by side in each study: the oldest gets its value before the "
-        "next is asked.",
+        help="Distinct evaluations, or trials where those are counted; by default those of the "
+        "suite or of the stored studies. Repeatable.",
     ),
 ]
 Jobs = Annotated[int | None, typer.Option(min=1, help="Processes; by default one per core.")]
@@ -70,13 +24,5 @@ EngineName = Annotated[
 Scheduler = Annotated[
     str | None,
     typer.Option(help="Address of Dask's scheduler, e.g. tcp://host:8786; by default local."),
-]
-AgainstPublished = Annotated[
-    bool,
-    typer.Option(
-        "--against-published",
-        help="Add the committed results of the paper's samplers on these tables; they are not run "
-        "again.",
-    ),
 ]
 Output = Annotated[Path, typer.Option(file_okay=False, help="Directory of the results.")]

@@ -16,16 +16,17 @@ from harness.metrics.metric import Floats
 from harness.metrics.metric import Metric
 from harness.metrics.metric import Quantity
 from harness.metrics.snapshot import Snapshot
-from harness.problems.problem import TypicalProblem
+from harness.problems.problem import ScalarProblem
 
 
-def normalized_regret(best: npt.ArrayLike, problem: TypicalProblem) -> Floats:
-    """Regret of best values in percent; see the module's notations."""
+def normalized_regret(best: npt.ArrayLike, problem: ScalarProblem) -> Floats:
+    """Regret of best values in percent, NaN where the median is the optimum; see the notations."""
     distance = np.abs(np.asarray(best, dtype=np.float64) - problem.optimum)
-    return np.asarray(100.0 * distance / abs(problem.typical - problem.optimum))
+    # 100 |best - optimum| / |median - optimum|
+    return 100.0 * distance / (abs(problem.typical - problem.optimum) or np.nan)
 
 
-def _curve(snapshot: Snapshot, problem: TypicalProblem) -> Floats:
+def _curve(snapshot: Snapshot, problem: ScalarProblem) -> Floats:
     return normalized_regret(best_values(snapshot, problem), problem)
 
 
@@ -35,11 +36,9 @@ METRIC = Metric(
             "regret",
             "%",
             "regret %",
-            "Normalised regret: 0 at the optimum, 100 for the median configuration; mean over "
-            "seeds.",
+            "Normalised regret: 0 at the optimum, 100 for the median configuration.",
             digits=None,
         ),
     ),
-    lambda snapshot, problem: {"regret": _curve(snapshot, problem)[-1]},
     _curve,
 )

@@ -25,10 +25,7 @@ _QUANTILE = 0.25
 class Limited(costs.CostedCells):
     """Accuracy, maximised under a constraint: cost - limit must be zero or less."""
 
-    @property
-    def kind(self) -> Kind:
-        """A limit."""
-        return Kind.LIMIT
+    kind = Kind.LIMIT
 
     @property
     def objectives(self) -> tuple[str]:
@@ -42,7 +39,7 @@ class Limited(costs.CostedCells):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Those of the cells, and the limit."""
+        """Notes of the cells, and the limit."""
         share = 100 * self.feasible.mean()
         return (
             *super().notes,
@@ -69,6 +66,11 @@ class Limited(costs.CostedCells):
     def optimum(self) -> float:
         """Best accuracy of a feasible cell."""
         return float(self.table.values[self.scores.argmax()])
+
+    @property
+    def typical(self) -> float:
+        """Median accuracy of the feasible cells."""
+        return float(np.median(self.table.values[self.feasible]))
 
     def begin(self, seed: int) -> TableEvaluations:
         """Begin a study."""

@@ -13,7 +13,7 @@ node i to node j. The same rows, in the same order, come from two sources:
 Notations:
     row: a cell's index in the release of NAS-Bench-201 (the order of its API), 0 .. 15,624. Both
         sources are stored in this order. It is a shuffle: ties at the border of the top 100 go
-        to no kind of cell in particular.
+        to no cells in particular.
     n_op: number of edges of a cell with the operation ``op``, 0 .. 6.
 """
 
@@ -181,7 +181,7 @@ def _own_proxies(parameters: pd.DataFrame, dataset: str) -> tuple[pd.DataFrame, 
         return counted, "There are only two proxies, params and flops."
     note = f"Proxies are the project's own: {own_proxies.describe(NAME, n_classes)}."
     if n_classes != N_CLASSES[dataset]:
-        note += f" Those of {dataset} are the ones for {n_classes} classes, the nearest at hand."
+        note += f" Those of {dataset} are the ones for {n_classes} classes, the nearest there are."
     return pd.concat([counted, scored], axis=1)[list(PROXIES)], note
 
 

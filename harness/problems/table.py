@@ -1,4 +1,4 @@
-"""A benchmark whose every configuration has been evaluated once and for all.
+"""Tables: benchmarks in which every configuration was evaluated once and for all.
 
 Notations:
     row: index of a configuration in the table, 0 .. n_configurations - 1. Results speak of rows.
@@ -60,6 +60,7 @@ class TabularBenchmark:
     objective: str = "value"
     direction: StudyDirection = StudyDirection.MAXIMIZE
     distributions: Mapping[str, BaseDistribution] = field(default_factory=dict)
+    kind = Kind.TABLE
 
     @cached_property
     def search_space(self) -> dict[str, BaseDistribution]:
@@ -71,11 +72,6 @@ class TabularBenchmark:
             )
             for name in self.parameters.columns
         }
-
-    @property
-    def kind(self) -> Kind:
-        """A table."""
-        return Kind.TABLE
 
     @property
     def objectives(self) -> tuple[str]:
@@ -227,7 +223,7 @@ class TabularBenchmark:
 
 
 class TableEvaluations:
-    """The evaluations of a study on a table.
+    """Evaluations of a study on a table.
 
     A proposal that the table does not hold stands for the nearest row that was not evaluated.
 

@@ -18,10 +18,7 @@ from harness.problems.table import TableEvaluations
 class Tradeoff(costs.CostedCells):
     """Accuracy, maximised, and a cost, minimised."""
 
-    @property
-    def kind(self) -> Kind:
-        """A trade-off."""
-        return Kind.TRADEOFF
+    kind = Kind.TRADEOFF
 
     @property
     def objectives(self) -> tuple[str, str]:

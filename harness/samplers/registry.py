@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 import difflib
 from functools import lru_cache
@@ -36,7 +37,7 @@ def _no_arguments(problem: Problem, budget: int) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Entry:
-    """A sampler with a name.
+    """Built-in sampler.
 
     Attributes:
         name: Its name.
@@ -272,12 +273,29 @@ def make_spec(text: str) -> SamplerSpec:
     )
 
 
+def make_specs(texts: Sequence[str]) -> list[SamplerSpec]:
+    """Turn the texts of several samplers into specifications; a repeated text counts once.
+
+    Raises:
+        ValueError: If one is refused by :func:`make_spec`, or two have one label.
+    """
+    specs = [make_spec(text) for text in dict.fromkeys(texts)]
+    labels = [spec.label for spec in specs]
+    repeated = sorted({label for label in labels if labels.count(label) > 1})
+    if repeated:
+        raise ValueError(
+            f"Each sampler must have a label of its own, but {repeated} stand for several. Put a "
+            "label in front: my-name=module:Class."
+        )
+    return specs
+
+
 def build(spec: SamplerSpec, problem: Problem, *, budget: int, seed: int) -> BaseSampler:
     """Make the sampler of one study.
 
     Args:
-        spec: Which sampler.
-        problem: What it will search.
+        spec: The sampler.
+        problem: Problem that it will search.
         budget: Distinct evaluations of the study; only a budget-aware sampler is told.
         seed: Seed, handed on if the class takes one (see :func:`takes_seed`).
 

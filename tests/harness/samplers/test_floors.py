@@ -1,4 +1,4 @@
-"""What the default sampler must reach on the paper's accuracies, whatever it is told."""
+"""Floors of the default sampler on the paper's accuracies, whatever it is told."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 from tables import studies
 
-from harness.metrics import precision_curve
+from harness.metrics.precision import precision_curve
 
 
 pytestmark = [
