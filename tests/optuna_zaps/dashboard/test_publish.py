@@ -1,4 +1,4 @@
-"""What publish() leaves in a study, read as optuna-dashboard's page reads it."""
+"""Figures and note that publish() leaves in a study, read as optuna-dashboard's page reads it."""
 
 from __future__ import annotations
 
