@@ -49,6 +49,11 @@ class FeatureMatrix:
         self._features = features
         self._neighbourhood = neighbourhood
 
+    @property
+    def n_candidates(self) -> int:
+        """Number of candidates."""
+        return len(self._candidates)
+
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the matrix, which can be computed again."""
         return {name: value for name, value in vars(self).items() if name != "_matrix"}

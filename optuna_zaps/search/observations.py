@@ -188,6 +188,12 @@ class Observations:
             total += violation / (violation.max(initial=0.0) or 1.0)
         return total
 
+    def incumbents(self) -> IntArray:
+        """Candidates to look around, best first: none while nothing tells the labelled apart."""
+        if not len(self.labelled) or np.ptp(self.labels, axis=0).any() or self.violations().any():
+            return self.best_first()
+        return np.empty(0, dtype=np.intp)
+
     def best_first(self) -> IntArray:
         """Labelled candidates: feasible ones first, among them those that the fewest dominate."""
         if len(self.objectives) == 1:

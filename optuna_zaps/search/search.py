@@ -190,7 +190,7 @@ class ZAPSSearch:
             "model",
             means=(float(prediction.mean[best]),),
             stds=(float(prediction.std[best]),),
-            acquisition=float(prediction.acquisition[best]),
+            acquisition=float(prediction.label_scale.labels(prediction.acquisition)[best]),
             proxies=prediction.proxies,
         )
 
@@ -206,7 +206,7 @@ class ZAPSSearch:
                 f"got {len(history.labelled)}."
             )
         prediction = self.model.predict_everything(history)
-        order = np.lexsort((prediction.priority, -prediction.mean))
+        order = np.lexsort((prediction.priority, -prediction.scaled_mean))
         return Ranking(order, prediction.mean[order], prediction.std[order])
 
     def _planned(self, number: int, free: BoolArray) -> Proposal | None:

@@ -68,7 +68,7 @@ class Searches:
 
     def over_pools(self) -> Searches:
         """Searches over pools, whose models remember their fits from pool to pool."""
-        return replace(self, profile=self.profile.remembering(), is_pool=True)
+        return replace(self, profile=self.profile.for_pools(), is_pool=True)
 
     def pool(self, axes: Mapping[str, Axis], *, with_proxies: bool) -> Pool:
         """Make the pool of a space that cannot be enumerated.
@@ -230,7 +230,7 @@ class DrawnSpace:
         spread = None if self._function is None else stream(self._seed, "pool")
         rng = stream(self._seed, "pool", len(seen) + 1)
         pool, fixed = self._pool_of_trial(fixed)
-        candidates = pool.draw(seen, best_first.tolist(), rng, fixed, spread=spread)
+        candidates = pool.draw(seen, observed.incumbents().tolist(), rng, fixed, spread=spread)
         self._latest = search = self._search_over(candidates)
         n_labels = self._pool.settings.n_labels
         observed = observed.thinned(n_labels, best_first, stream(self._seed, "labels"))

@@ -7,11 +7,15 @@ a profile names (:mod:`optuna_zaps.search.profiles`).
 from __future__ import annotations
 
 from optuna_zaps.surrogates.averaged_processes import AveragedProcesses
+from optuna_zaps.surrogates.label_scale import LabelScale
+from optuna_zaps.surrogates.label_scale import LinearScale
+from optuna_zaps.surrogates.label_scale import SkewTest
 from optuna_zaps.surrogates.parameter_term import ParameterTerm
 from optuna_zaps.surrogates.protocol import FeatureLayout
 from optuna_zaps.surrogates.protocol import Surrogate
 from optuna_zaps.surrogates.protocol import SurrogateFactory
 from optuna_zaps.surrogates.protocol import SurrogateOfPending
+from optuna_zaps.surrogates.protocol import SurrogateOnScale
 from optuna_zaps.surrogates.remembering import RememberingFactory
 from optuna_zaps.surrogates.settings import GaussianProcessSettings
 from optuna_zaps.surrogates.terms import LinearRankTerm
@@ -26,14 +30,18 @@ __all__ = [
     "AveragedProcesses",
     "FeatureLayout",
     "GaussianProcessSettings",
+    "LabelScale",
     "LinearRankTerm",
+    "LinearScale",
     "ParameterTerm",
     "RememberingFactory",
     "SharedChoiceTerm",
+    "SkewTest",
     "SmoothRankTerm",
     "Surrogate",
     "SurrogateFactory",
     "SurrogateOfPending",
+    "SurrogateOnScale",
     "TermFactory",
     "XGBoostEnsemble",
     "XGBoostSettings",

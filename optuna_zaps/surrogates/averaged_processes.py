@@ -12,6 +12,8 @@ import numpy as np
 
 from optuna_zaps.surrogates.gaussian_process import GaussianProcess
 from optuna_zaps.surrogates.kernel import Kernel
+from optuna_zaps.surrogates.label_scale import LabelScale
+from optuna_zaps.surrogates.label_scale import LinearScale
 from optuna_zaps.surrogates.protocol import FeatureLayout
 from optuna_zaps.surrogates.rows import Features
 from optuna_zaps.surrogates.rows import FloatArray
@@ -45,6 +47,8 @@ class AveragedProcesses:
         self._X: Features = np.empty((0, 0))
         self._labels: FloatArray = np.empty(0)
         self._center, self._scale = 0.0, 1.0
+        self.label_scale: LabelScale = LinearScale()
+        """Scale of the predictions after the latest fit."""
 
     def fit(self, X: Features, y: FloatArray) -> None:
         """Learn from labelled rows; refit hyper-parameters where the rows have grown enough.
@@ -61,10 +65,10 @@ class AveragedProcesses:
                 process.fit_hyperparameters(X[:n_hyper], labels)
             self._fitted_on = fitted_on
         self._X = X
-        self._labels, self._center, self._scale = self._standardized(y)
+        self._labels, self._center, self._scale, self.label_scale = self._standardized(y)
 
     def predict(self, X: Features) -> tuple[FloatArray, FloatArray]:
-        """Mean and standard deviation of the mixture, in the unit of the labels.
+        """Mean and standard deviation of the mixture, on :attr:`label_scale`.
 
         Args:
             X: Features, shape (n_rows, n_features).
@@ -85,7 +89,7 @@ class AveragedProcesses:
             pending: Rows that will be labelled, shape (n_pending, n_features).
 
         Returns:
-            Array of shape (n_rows,), in the unit of the labels.
+            Array of shape (n_rows,), on :attr:`label_scale`.
         """
         return self._mixture(X, pending)[1]
 
@@ -104,13 +108,22 @@ class AveragedProcesses:
         std = np.sqrt((variances.sum(axis=0) + between) / len(means))
         return self._center + self._scale * mean, self._scale * std
 
-    def _standardized(self, y: FloatArray) -> tuple[FloatArray, float, float]:
-        """Scale labels to mean 0 and standard deviation 1; return these two of before as well."""
-        y = _clipped(y) if self._settings.clip_failures else y
+    def _standardized(self, y: FloatArray) -> tuple[FloatArray, float, float, LabelScale]:
+        """Scale labels to mean 0 and standard deviation 1.
+
+        Returns:
+            The labels, their mean and standard deviation before, and the scale of these.
+        """
+        test = self._settings.skew_test
+        label_scale: LabelScale = LinearScale() if test is None else test.scale_of(y)
+        if not isinstance(label_scale, LinearScale):
+            y = label_scale.scaled(y)
+        elif self._settings.clip_failures:
+            y = _clipped(y)
         center, scale = float(y.mean()), float(y.std())
         if scale <= 1e-12 * max(1.0, abs(center)):
             scale = 1.0
-        return (y - center) / scale, center, scale
+        return (y - center) / scale, center, scale, label_scale
 
 
 def _clipped(y: FloatArray) -> FloatArray:

@@ -18,6 +18,8 @@ from typing import runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from optuna_zaps.surrogates.label_scale import LabelScale
+
 
 @dataclass(frozen=True)
 class FeatureLayout:
@@ -110,6 +112,15 @@ class SurrogateOfPending(Surrogate, Protocol):
         Returns:
             Array of shape (n_rows,), in the unit of the labels.
         """
+
+
+@runtime_checkable
+class SurrogateOnScale(Surrogate, Protocol):
+    """Surrogate whose predictions are on a scale of its own, an increasing function of labels."""
+
+    @property
+    def label_scale(self) -> LabelScale:
+        """Scale of the predictions after the latest fit; it changes no more."""
 
 
 SurrogateFactory: TypeAlias = Callable[[FeatureLayout, int], Surrogate]

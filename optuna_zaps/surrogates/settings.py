@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from optuna_zaps._sizes import growing_sizes
 from optuna_zaps._sizes import thinned_sizes
+from optuna_zaps.surrogates.label_scale import SkewTest
 from optuna_zaps.surrogates.terms import TermFactory
 
 
@@ -29,6 +30,8 @@ class GaussianProcessSettings:
         clip_failures: Whether labels far below the median are raised to as far below it as the
             best lies above: a failure is bad, and how bad must not stretch the scale on which the
             best labels are told apart. Not for constraints, whose labels near 0 matter.
+        skew_test: Decides whether the processes see the logarithm of the gaps to the best label,
+            which are not clipped then; ``None`` for never.
         max_points: Hyper-parameters are fitted on this many of the best labels; the posterior
             uses all.
         max_iterations: Iterations of L-BFGS.
@@ -45,6 +48,7 @@ class GaussianProcessSettings:
     prior_std: float
     double_precision: bool
     clip_failures: bool
+    skew_test: SkewTest | None
     max_points: int
     max_iterations: int
     refit_growth: float

@@ -112,12 +112,6 @@ def test_a_front_of_one_point_has_the_extent_of_all_labels(unit: float) -> None:
     assert share_proposed(3, labels, means) == pytest.approx(0.5, abs=0.08)
 
 
-def test_objectives_that_are_all_alike_have_an_extent_of_one() -> None:
-    labels = [[1.0, 1.0], [2.0, 2.0]]
-    means = [[*labels[0], 1.5, 1.0], [*labels[1], 2.0, 2.5]]
-    assert share_proposed(2, labels, means) == pytest.approx(0.5, abs=0.08)
-
-
 def test_every_direction_and_objective_is_served_by_turns() -> None:
     # Two candidates beyond the front (0, 1), (1, 0), one better in either objective.
     labels = [[0.0, 1.0], [1.0, 0.0]]

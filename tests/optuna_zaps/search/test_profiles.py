@@ -107,7 +107,7 @@ def test_a_start_of_another_length_is_that_without_proxies_too() -> None:
 @pytest.mark.parametrize("make", [Profile.anytime, lambda: Profile.paper(50)])
 def test_a_profile_can_be_pickled(make: Callable[[], Profile]) -> None:
     assert pickle.loads(pickle.dumps(make())) == make()
-    remembering = make().remembering()
+    remembering = make().for_pools()
     layout = FeatureLayout(0, (3,), (False,))
     made = remembering.model.surrogate(layout, 0)
     assert remembering.model.surrogate(layout, 0) is made
