@@ -7,6 +7,8 @@ import importlib
 from pathlib import Path
 import re
 import runpy
+import subprocess
+import sys
 
 import optuna
 import pytest
@@ -78,3 +80,12 @@ def test_the_readmes_links_and_folders_exist() -> None:
     code_map = re.findall(r"^    ((?:optuna_zaps|harness)/[\w./]*)  ", text, re.MULTILINE)
     assert len(code_map) == 11
     assert [each for each in (*links, *code_map) if not (ROOT / each).exists()] == []
+
+
+def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
+    pytest.importorskip("mkdocs", reason="needs MkDocs: pip install 'optuna-zaps[docs]'")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-q", "-d", str(tmp_path)]
+    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    assert "WARNING" not in built.stderr
+    assert (tmp_path / "api" / "index.html").is_file()
