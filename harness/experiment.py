@@ -20,7 +20,7 @@ from harness.problems import Problem
 
 @dataclass(frozen=True)
 class SamplerSpec:
-    """A sampler by name.
+    """Specification of a sampler.
 
     Attributes:
         label: Its name in tables and figures.

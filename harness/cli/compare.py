@@ -75,7 +75,7 @@ def compare(
         most_seeds = _most_seeds(seeds_of, [spec.label for own in specs.values() for spec in own])
         for suite in suites:
             _check(suite, specs[suite], loaded, first_seed)
-        place = Engine(engine, scheduler)
+        where = Engine(engine, scheduler)
         store = Store(output)
         store.check_writable(SHOWN)
     _introduce(list(loaded.values()), [spec for own in specs.values() for spec in own])
@@ -94,7 +94,7 @@ def compare(
     ]
     cells = _taking_over(cells, store)
     with clean_errors():
-        failures = run_missing(cells, store, n_jobs, place)
+        failures = run_missing(cells, store, n_jobs, where)
     results = found(store, cells)
     with clean_errors():
         if against_published:

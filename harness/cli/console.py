@@ -44,7 +44,7 @@ def run_missing(
         cells: The cells of a comparison, in the order in which to run them.
         store: Finished studies, to which new ones are added.
         n_jobs: Number of processes, by default one per core.
-        engine: Where they run, by default on this machine.
+        engine: Engine that runs them, by default processes of this machine.
 
     Returns:
         The cells that failed.
@@ -144,6 +144,8 @@ class clean_errors:
     def __enter__(self) -> None:
         return None
 
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: object) -> None:
+    def __exit__(
+        self, error_type: type | None, error: BaseException | None, trace: object
+    ) -> None:
         if isinstance(error, ValueError):
             raise typer.BadParameter(str(error)) from error

@@ -40,7 +40,7 @@ def export(
         and (max_seed is None or result.cell.seed <= max_seed)
     ]
     if not results:
-        raise typer.BadParameter(f"{directory} has no study of that kind.")
+        raise typer.BadParameter(f"{directory} has no such study.")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     with _storage_errors(storage, "opened", Exception):
         opened = optuna.storages.get_storage(storage)

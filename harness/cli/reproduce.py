@@ -1,4 +1,4 @@
-"""``zaps-harness reproduce``: run the paper's experiments and say what holds."""
+"""``zaps-harness reproduce``: run the paper's experiments and check its claims."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-from rich import box
 from rich.table import Table
 from rich.text import Text
 import typer
@@ -41,6 +40,7 @@ from harness.paper.measured import MeasuredResults
 from harness.paper.measured import gather
 from harness.paper.page import headline
 from harness.paper.page import write_page
+from harness.report.tables import titled_table
 from harness.run.engines import Engine
 from harness.run.files import check_writable
 from harness.run.runner import Outcome
@@ -51,7 +51,7 @@ _PAGE = "paper.html"
 
 
 class Part(StrEnum):
-    """What ``reproduce`` can run."""
+    """Experiments of the paper."""
 
     main = "main"
     beyond = "beyond"
@@ -66,7 +66,7 @@ class Part(StrEnum):
 def reproduce(
     part: Annotated[Part, typer.Argument(help="The experiment.")] = Part.all,
     seeds: Annotated[int, typer.Option(min=1, help="Seeds 0, 1, ... of each study.")] = 200,
-    arm: Annotated[
+    row: Annotated[
         list[str] | None,
         typer.Option(help="Run only this row of the tables, e.g. ZAPS. Repeatable."),
     ] = None,
@@ -75,26 +75,22 @@ def reproduce(
     scheduler: options.Scheduler = None,
     published: Annotated[
         bool,
-        typer.Option("--published", help="Show the committed results; nothing is run."),
+        typer.Option("--published", help="Do not run anything; show the committed results."),
     ] = False,
     continue_published: Annotated[
         bool,
         typer.Option(
             "--continue-published",
-            help="Count the committed studies as finished, arm by arm, if a few of them that are "
-            "run again evaluate the same rows.",
+            help="Reuse the stored studies of a row after checking that a few reproduce here.",
         ),
     ] = False,
     trust: Annotated[
         list[str] | None,
-        typer.Option(
-            help="With --continue-published, a row whose committed studies count although they "
-            "evaluate other rows here, as those of networks do on another processor. Repeatable."
-        ),
+        typer.Option(help="Reuse this row even if that check differs (another CPU). Repeatable."),
     ] = None,
     run_missing_studies: Annotated[
         bool,
-        typer.Option("--run/--no-run", help="With --no-run show and write only what is there."),
+        typer.Option("--run/--no-run", help="--no-run: only report existing results."),
     ] = True,
     write: Annotated[
         Path | None,
@@ -104,10 +100,10 @@ def reproduce(
 ) -> None:
     """Run an experiment of the paper, compare its tables, check its claims, write paper.html.
 
-    Every finished study is kept in the output directory, and the page shows all experiments that
+    Finished studies are cached in the output directory, and the page shows all experiments that
     are there for these seeds: the same command again, or one with more seeds or another
-    experiment, computes only what is missing. Studies run in order of seeds, so that a part of
-    them says much.
+    experiment, computes only what is missing. Studies run in order of seeds, so partial results
+    are already informative.
     """
     if published:
         with clean_errors():
@@ -122,34 +118,33 @@ def reproduce(
     failures: list[Outcome] = []
     with clean_errors():
         if trust and not continue_published:
-            raise ValueError("--trust says which committed rows count: add --continue-published.")
+            raise ValueError("--trust names rows to reuse: add --continue-published.")
         chosen = [e for e in EXPERIMENTS if part in (Part.all, Part(e.name))]
-        wanted = _of_arms(cells(chosen, tables, seeds), arm)
-        place = Engine(engine, scheduler)
+        wanted = _of_rows(cells(chosen, tables, seeds), row)
+        where = Engine(engine, scheduler)
         store.check_writable([_PAGE])
         if write is not None:
             check_writable(write, [committed.METRICS, committed.CELLS])
-        kept = None
+        reused = None
         if continue_published:
-            kept = _continued(everything, store, n_jobs, place, _known(everything, trust))
-        if kept is not None:
-            wanted = [cell for cell in wanted if cell not in kept]
+            reused = _continued(everything, store, n_jobs, where, _known(everything, trust))
+            wanted = [cell for cell in wanted if cell not in reused]
         if wanted and run_missing_studies:
-            failures = run_missing(wanted, store, n_jobs, place)
+            failures = run_missing(wanted, store, n_jobs, where)
     with plain_warnings():
         results = [_light(result) for result in store.found(everything)]
-    measured = gather(results, tables, BUDGETS, None if kept is None else kept.results)
+    measured = gather(results, tables, BUDGETS, None if reused is None else reused.results)
     with clean_errors():
         _show(measured, output)
         if write is not None:
-            both = results if kept is None else [*results, *kept.studies]
+            both = results if reused is None else [*results, *reused.studies]
             size = committed.write(measured, both, write)
             say("Results: ", (str(write), "bold"), f", {size:,} bytes")
     report_failures(failures, len(wanted))
 
 
-def _of_arms(wanted: list[Cell], labels: list[str] | None) -> list[Cell]:
-    """The studies under some labels, by default all.
+def _of_rows(wanted: list[Cell], labels: list[str] | None) -> list[Cell]:
+    """Studies under some labels, by default all.
 
     Raises:
         ValueError: If a label is none of theirs.
@@ -159,7 +154,7 @@ def _of_arms(wanted: list[Cell], labels: list[str] | None) -> list[Cell]:
 
 
 def _known(wanted: list[Cell], labels: list[str] | None) -> list[str]:
-    """Labels that a user named.
+    """Labels that a user named, after a check.
 
     Raises:
         ValueError: If a label is none of theirs.
@@ -167,7 +162,7 @@ def _known(wanted: list[Cell], labels: list[str] | None) -> list[str]:
     known = list(dict.fromkeys(cell.sampler.label for cell in wanted))
     for label in labels or ():
         if label not in known:
-            raise ValueError(f"An arm must be one of {known}, but got {label!r}.")
+            raise ValueError(f"A row must be one of {known}, but got {label!r}.")
     return labels or []
 
 
@@ -178,23 +173,23 @@ def _continued(
     engine: Engine,
     trusted: list[str],
 ) -> Continued:
-    """The committed studies that stand, after a few of each arm were run again."""
+    """Committed studies to reuse, after a few of each row were run again."""
     studies = committed.read_cells()
     replayed = replays(everything, studies)
     again = [replay.cell for chosen in replayed.values() for replay in chosen]
-    console.print(f"Running {len(again)} committed studies again, to see whether they stand.")
+    console.print(f"Running {len(again)} committed studies again to check that they reproduce.")
     for failure in run_missing(again, store, n_jobs, engine):
         say((str(failure.error), "yellow"))
-    kept = continued(committed.read(), studies, replayed, store, trusted)
-    for reason in kept.trusted:
-        say(f"Taken on trust: {reason}")
-    for reason in kept.dropped:
-        say(("Does not stand:", "yellow"), f" {reason}")
-    return kept
+    reused = continued(committed.read(), studies, replayed, store, trusted)
+    for reason in reused.trusted:
+        say(f"Reused without a check: {reason}")
+    for reason in reused.dropped:
+        say(("Not reused:", "yellow"), f" {reason}")
+    return reused
 
 
 def _light(result: CellResult) -> CellResult:
-    """A result without the attributes of its trials: thousands of studies would fill memory."""
+    """Copy of a result without its trials' attributes: thousands of them would fill memory."""
     return replace(result, user_attrs=({},) * len(result.asked))
 
 
@@ -210,12 +205,7 @@ def _show(measured: MeasuredResults, output: Path) -> None:
 
 
 def _claims_table(verdicts: list[Verdict]) -> Table:
-    table = Table(
-        title=Text("Claims", style="bold"),
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 1),
-    )
+    table = titled_table("Claims")
     for header in ("section", "claim", "", "figures"):
         table.add_column(header)
     colors = {HOLDS: "green", FAILS: "red", UNTESTED: "dim"}

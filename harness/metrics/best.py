@@ -51,13 +51,12 @@ METRIC = Metric(
             "best_value",
             "",
             "best value",
-            "Best value that was evaluated, under a limit the best feasible one (the worst "
-            "feasible one there is if none was), mean ± standard deviation over seeds.",
+            "Best value that was evaluated; under a limit the best feasible one, or the worst "
+            "there is if none was.",
             larger_is_better=None,
             digits=2,
             spread=True,
         ),
     ),
-    lambda snapshot, problem: {"best_value": best_values(snapshot, problem)[-1]},
     best_values,
 )

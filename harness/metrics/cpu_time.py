@@ -10,14 +10,10 @@ from harness.metrics.snapshot import Snapshot
 from harness.problems import Problem
 
 
-def _measure(snapshot: Snapshot, problem: Problem) -> dict[str, float]:
+def _numbers(snapshot: Snapshot, problem: Problem) -> tuple[float, float, float]:
     ask = np.asarray(snapshot.result.ask_seconds[: snapshot.n_asks])
     tell = np.asarray(snapshot.result.tell_seconds[: snapshot.n_asks])
-    return {
-        "cpu_seconds": float(ask.sum() + tell.sum()),
-        "ask_ms": 1e3 * float(ask.mean()) if ask.size else np.nan,
-        "tell_ms": 1e3 * float(tell.mean()) if tell.size else np.nan,
-    }
+    return float(ask.sum() + tell.sum()), 1e3 * float(ask.mean()), 1e3 * float(tell.mean())
 
 
 METRIC = Metric(
@@ -26,11 +22,11 @@ METRIC = Metric(
             "cpu_seconds",
             "s",
             "CPU s",
-            "CPU time of the sampler for a whole study, mean over seeds.",
+            "CPU time of the sampler for a whole study.",
             digits=None,
         ),
         Quantity("ask_ms", "ms", "ask ms", "CPU time of an ask, mean.", digits=None),
         Quantity("tell_ms", "ms", "tell ms", "CPU time of a tell, mean.", digits=None),
     ),
-    _measure,
+    numbers=_numbers,
 )

@@ -10,9 +10,9 @@ from harness.metrics.snapshot import Snapshot
 from harness.problems.limits import Limited
 
 
-def _measure(snapshot: Snapshot, problem: Limited) -> dict[str, float]:
+def _numbers(snapshot: Snapshot, problem: Limited) -> tuple[float]:
     asked = np.asarray(snapshot.result.asked[: snapshot.n_asks], dtype=np.intp)
-    return {"feasible_share": 100.0 * float(problem.feasible[asked].mean())}
+    return (100.0 * float(problem.feasible[asked].mean()),)
 
 
 METRIC = Metric(
@@ -25,5 +25,5 @@ METRIC = Metric(
             larger_is_better=True,
         ),
     ),
-    _measure,
+    numbers=_numbers,
 )

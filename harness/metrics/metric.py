@@ -1,4 +1,4 @@
-"""What a metric is: a function from a study and its problem to named numbers.
+"""A metric: a function from a study and its problem to named numbers.
 
 Notations:
     steps: evaluations, or trials, that the budget counts; a curve has a value after each of them.
@@ -51,14 +51,24 @@ class Metric:
 
     Attributes:
         quantities: The numbers.
-        measure: Function of snapshot and problem that gives each of them by name.
         curve: Function of snapshot and problem that gives the first of them after each step up to
             the budget, shape (budget,).
+        numbers: Function of snapshot and problem that gives each of them, in their order; by
+            default the end of the curve.
     """
 
     quantities: tuple[Quantity, ...]
-    measure: Callable[[Snapshot, Any], Mapping[str, float]]
     curve: Callable[[Snapshot, Any], Floats] | None = None
+    numbers: Callable[[Snapshot, Any], tuple[float, ...]] | None = None
+
+    def measure(self, snapshot: Snapshot, problem: Any) -> Mapping[str, float]:
+        """Every number by its name."""
+        if self.numbers is not None:
+            measured = self.numbers(snapshot, problem)
+        else:
+            assert self.curve is not None
+            measured = (float(self.curve(snapshot, problem)[-1]),)
+        return dict(zip((each.name for each in self.quantities), measured, strict=True))
 
 
 def held(curve: Floats, budget: int, *, before: float) -> Floats:

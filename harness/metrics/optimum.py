@@ -20,13 +20,13 @@ def trials_to_optimum(steps: Sequence[int], scores: Floats) -> float:
     return float(found[0] + 1) if found.size else float("nan")
 
 
-def _measure(snapshot: Snapshot, problem: ScalarProblem) -> dict[str, float]:
+def _numbers(snapshot: Snapshot, problem: ScalarProblem) -> tuple[float, float]:
     step = trials_to_optimum(snapshot.steps, scores_of(snapshot.result, problem))
-    return {"found_optimum": 0.0 if np.isnan(step) else 100.0, "trials_to_optimum": step}
+    return 0.0 if np.isnan(step) else 100.0, step
 
 
 def _curve(snapshot: Snapshot, problem: ScalarProblem) -> Floats:
-    step = _measure(snapshot, problem)["trials_to_optimum"]
+    _, step = _numbers(snapshot, problem)
     counted = np.arange(1, snapshot.budget + 1)
     return np.where(counted >= step, 100.0, 0.0)
 
@@ -50,6 +50,6 @@ METRIC = Metric(
             digits=0,
         ),
     ),
-    _measure,
     _curve,
+    _numbers,
 )

@@ -10,10 +10,10 @@ from harness.metrics.snapshot import Snapshot
 from harness.problems import Problem
 
 
-def _measure(snapshot: Snapshot, problem: Problem) -> dict[str, float]:
+def _numbers(snapshot: Snapshot, problem: Problem) -> tuple[float]:
     found = snapshot.result.spearman
     ended = snapshot.budget >= snapshot.result.cell.budget
-    return {"spearman": found if found is not None and ended else np.nan}
+    return (found if found is not None and ended else np.nan,)
 
 
 METRIC = Metric(
@@ -22,11 +22,11 @@ METRIC = Metric(
             "spearman",
             "correlation",
             "Spearman",
-            "Rank correlation of the sampler's final prediction with the truth over the whole "
-            "table; none if it predicts nothing or the study goes on after the budget.",
+            "Rank correlation of the sampler's final prediction with the truth over the table; "
+            "none if it predicts nothing or the study goes on after the budget.",
             larger_is_better=True,
             digits=2,
         ),
     ),
-    _measure,
+    numbers=_numbers,
 )

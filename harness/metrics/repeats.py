@@ -8,9 +8,9 @@ from harness.metrics.snapshot import Snapshot
 from harness.problems import Problem
 
 
-def _measure(snapshot: Snapshot, problem: Problem) -> dict[str, float]:
+def _numbers(snapshot: Snapshot, problem: Problem) -> tuple[float]:
     share = 1.0 - len(snapshot.evaluated) / snapshot.n_asks if snapshot.n_asks else 0.0
-    return {"repeat_share": 100.0 * share}
+    return (100.0 * share,)
 
 
 METRIC = Metric(
@@ -22,5 +22,5 @@ METRIC = Metric(
             "Share of proposals that had been evaluated before.",
         ),
     ),
-    _measure,
+    numbers=_numbers,
 )

@@ -94,21 +94,12 @@ def summarize(
         {
             **snapshot.identity,
             "capped": len(snapshot.steps) < snapshot.budget,
-            **measure(snapshot, _problem_of(snapshot, by_text)),
+            **_measure(snapshot, _problem_of(snapshot, by_text)),
         }
         for snapshot in snapshots(results, budgets)
     ]
     found = {name for row in rows for name in row}
     return pd.DataFrame(rows, columns=[*STUDY, *(name for name in QUANTITIES if name in found)])
-
-
-def measure(snapshot: Snapshot, problem: Problem) -> dict[str, float]:
-    """Every number of one study."""
-    return {
-        name: value
-        for metric in METRICS[problem.kind]
-        for name, value in metric.measure(snapshot, problem).items()
-    }
 
 
 def metric_of(name: str, kind: Kind) -> Metric:
@@ -121,6 +112,14 @@ def metric_of(name: str, kind: Kind) -> Metric:
         if any(quantity.name == name for quantity in metric.quantities):
             return metric
     raise ValueError(f"A {kind} must have the metric {name!r}, but has no such metric.")
+
+
+def _measure(snapshot: Snapshot, problem: Problem) -> dict[str, float]:
+    return {
+        name: value
+        for metric in METRICS[problem.kind]
+        for name, value in metric.measure(snapshot, problem).items()
+    }
 
 
 def _problem_of(snapshot: Snapshot, problems: Mapping[str, Problem]) -> Problem:

@@ -14,9 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 import math
 
-from rich import box
 from rich.table import Table
-from rich.text import Text
 
 from harness.paper.measured import MeasuredResults
 from harness.paper.measured import NotMeasured
@@ -27,6 +25,7 @@ from harness.paper.published import TITLES
 from harness.paper.published import Published
 from harness.paper.published import published
 from harness.report import formats
+from harness.report.tables import titled_table
 
 
 _Z = 1.96
@@ -117,12 +116,7 @@ def rich_tables(comparisons: Sequence[Comparison]) -> Iterator[Table]:
                 f"{title}, {PROBLEM_NAMES[cell.problem]}, {_METRICS[cell.metric]}", []
             ).append(row)
         for heading, group in groups.items():
-            table = Table(
-                title=Text(heading, style="bold"),
-                title_justify="left",
-                box=box.SIMPLE_HEAD,
-                padding=(0, 1),
-            )
+            table = titled_table(heading)
             table.add_column("method")
             for header in ("B", "paper", "ours", "diff.", "seeds ±", ""):
                 table.add_column(header, justify="right", no_wrap=True)

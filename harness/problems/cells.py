@@ -27,7 +27,7 @@ def canonical(operations: Sequence[str]) -> str:
     """Text that two cells share if and only if they compute the same function.
 
     It does not tell ``A(x) + A(x)`` from ``A(x) + B(x)``, where A and B are convolutions of one
-    kind: one convolution that a skip connection brings twice, or two.
+    size: one convolution that a skip connection brings twice, or two.
 
     Example:
         >>> canonical(["skip_connect", "none", "nor_conv_3x3", "none", "none", "skip_connect"])
@@ -46,22 +46,22 @@ def canonical(operations: Sequence[str]) -> str:
 
 def pruned(operations: Sequence[str]) -> tuple[str, ...]:
     """Operations with those on no path from input to output replaced by ``"none"``."""
-    kept = list(operations)
+    left = list(operations)
     for _ in EDGES:  # A removal may leave another edge without a path.
-        alive = [edge for edge, name in zip(EDGES, kept, strict=True) if name != "none"]
+        alive = [edge for edge, name in zip(EDGES, left, strict=True) if name != "none"]
         sources = {0, *(target for _, target in alive)}
         targets = {3, *(source for source, _ in alive)}
-        kept = [
+        left = [
             name if source in sources and target in targets else "none"
-            for (source, target), name in zip(EDGES, kept, strict=True)
+            for (source, target), name in zip(EDGES, left, strict=True)
         ]
-    return tuple(kept)
+    return tuple(left)
 
 
 def representatives(cells: Iterable[Sequence[str]]) -> list[int]:
-    """For each cell the position of the first whose untrained network agrees with its own.
+    """Position, for each cell, of the first whose untrained network agrees with its own.
 
-    They compute the same function with as many convolutions of each kind. Without the second
+    The two compute the same function with as many convolutions of each size. Without the second
     condition 638 of the 15,625 cells would take scores of networks with other weights.
     """
     first: dict[tuple[str, ...], int] = {}

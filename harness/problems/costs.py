@@ -54,7 +54,7 @@ class CostedCells:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Those of the table, and a description of the cost."""
+        """Notes of the table, and a description of the cost."""
         return (*self.table.notes, f"The cost is {self.cost}: {COSTS[self.cost]}.")
 
     @property

@@ -1,4 +1,4 @@
-"""What a study gets to know of a proposal, and how a proposal is made.
+"""Outcome of a proposal, and the kinds of problems.
 
 Notations:
     number: index of a configuration. Of a table its row; where there is no table, the order in

@@ -1,11 +1,11 @@
 """Five functions of continuous and mixed parameters with known optima, all minimised.
 
-They have no table: what a study evaluated is what it came upon, and there is no top 100.
+They have no table, so a result holds what its study evaluated, and there is no top 100.
 
 - ``branin``: two floats, three equal minima (Dixon and Szegö, 1978).
 - ``hartmann6``: six floats (Dixon and Szegö, 1978).
 - ``ackley-mixed``: five floats and five ints (Ackley, 1987). The minimum is moved away from the
-  middle of the space, where samplers with a prior look first.
+  middle of the space, where samplers with a prior begin.
 - ``rosenbrock-log``: Rosenbrock's valley (1960) in the logarithms of two floats and an int, as
   learning rate, weight decay and width might interact.
 - ``conditional``: three optimisers, each with parameters of its own beside a shared one. The
@@ -113,7 +113,7 @@ class FunctionProblem:
 
 
 class FunctionEvaluations:
-    """The evaluations of a study on a function, each configuration kept under its number.
+    """Evaluations of a study on a function, which number its configurations.
 
     Args:
         function: Value of the parameters.
@@ -210,12 +210,12 @@ def conditional(params: Params) -> float:
     The number of layers is best at 5 for sgd, 3 for adam and 2 for lbfgs. Adam's branch is
     shallow in its learning rate; sgd's needs learning rate and momentum to agree.
     """
-    layers, kind = int(params["layers"]), params["optimizer"]
-    if kind == "sgd":
+    layers, optimizer = int(params["layers"]), params["optimizer"]
+    if optimizer == "sgd":
         rate = math.log10(params["sgd_rate"]) + 2
         momentum = (float(params["momentum"]) - 0.9) / 0.3
         return 0.02 * (layers - 5) ** 2 + rate**2 + momentum**2 + 1.5 * rate * momentum
-    if kind == "adam":
+    if optimizer == "adam":
         rate = math.log10(params["adam_rate"]) + 3
         return 0.05 + 0.02 * (layers - 3) ** 2 + 0.1 * rate**2
     return 0.2 + 0.02 * (layers - 2) ** 2 + (math.log2(params["history"]) - 4) ** 2 / 16

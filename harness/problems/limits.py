@@ -42,7 +42,7 @@ class Limited(costs.CostedCells):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Those of the cells, and the limit."""
+        """Notes of the cells, and the limit."""
         share = 100 * self.feasible.mean()
         return (
             *super().notes,

@@ -51,7 +51,7 @@ _N_CLASSES = 10
 
 
 def encode(adjacency: str, operations: str) -> npt.NDArray[np.int8]:
-    """The 56 bits of a cell.
+    """Encode a cell in 56 bits.
 
     A cell of fewer than seven vertices keeps its output at the seventh: the vertices it lacks lie
     before the output and have neither edges nor an operation, as in naszilla.
@@ -65,11 +65,11 @@ def encode(adjacency: str, operations: str) -> npt.NDArray[np.int8]:
     """
     names = operations.split(",")
     n = len(names)
-    place = [*range(n - 1), N_VERTICES - 1]
+    vertices = [*range(n - 1), N_VERTICES - 1]
     matrix = np.zeros((N_VERTICES, N_VERTICES), dtype=np.int8)
-    matrix[np.ix_(place, place)] = _matrix(adjacency)
+    matrix[np.ix_(vertices, vertices)] = _matrix(adjacency)
     one_hot = np.zeros((N_VERTICES, len(OPERATIONS)), dtype=np.int8)
-    one_hot[place, [OPERATIONS.index(name) for name in names]] = 1
+    one_hot[vertices, [OPERATIONS.index(name) for name in names]] = 1
     return np.concatenate([matrix[tuple(zip(*EDGES, strict=True))], one_hot.ravel()])
 
 

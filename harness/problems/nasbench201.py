@@ -13,7 +13,7 @@ node i to node j. The same rows, in the same order, come from two sources:
 Notations:
     row: a cell's index in the release of NAS-Bench-201 (the order of its API), 0 .. 15,624. Both
         sources are stored in this order. It is a shuffle: ties at the border of the top 100 go
-        to no kind of cell in particular.
+        to no cells in particular.
     n_op: number of edges of a cell with the operation ``op``, 0 .. 6.
 """
 

@@ -30,7 +30,7 @@ def load(benchmark: str, n_classes: int) -> pd.DataFrame | None:
 
 
 def metadata(benchmark: str, n_classes: int) -> dict[str, Any]:
-    """How a table was made.
+    """Command, versions and scales that made a table.
 
     Raises:
         FileNotFoundError: If it is not shipped.
@@ -42,7 +42,7 @@ def metadata(benchmark: str, n_classes: int) -> dict[str, Any]:
 
 
 def describe(benchmark: str, n_classes: int) -> str:
-    """What the proxies of a table are, as a clause.
+    """Description of the proxies of a table, as a clause.
 
     Raises:
         FileNotFoundError: If it is not shipped.

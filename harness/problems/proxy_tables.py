@@ -2,8 +2,8 @@
 
     python -m harness.problems.proxy_tables nasbench201 --n-classes 10 --parts DIRECTORY
 
-scores the cells at a reduced scale and writes the table that the project ships. The parts are
-kept: the same command goes on after an interruption. Cells of NAS-Bench-201 whose untrained
+scores the cells at a reduced scale and writes the table that the project ships. Finished
+parts are cached: after an interruption rerun the command. Cells of NAS-Bench-201 whose untrained
 networks agree are scored once; ``params`` and ``flops`` are counted for each cell elsewhere, at
 full scale, and are no columns here.
 
@@ -66,7 +66,7 @@ class Scale:
 
 
 SCALES = {
-    # Measured on 100 cells in the place of 5 cells of 16 channels on 64 images of 32 x 32 pixels:
+    # Measured on 100 cells against 5 cells of 16 channels on 64 images of 32 x 32 pixels:
     # the rank correlations with accuracy stay as high, at a fiftieth of the time.
     "nasbench201": Scale(n_cells=2, channels=8, n_samples=32, image_size=8),
     "nasbench101": Scale(n_cells=1, channels=16, n_samples=32, image_size=8),

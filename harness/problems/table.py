@@ -1,4 +1,4 @@
-"""A benchmark whose every configuration has been evaluated once and for all.
+"""Tables: benchmarks in which every configuration was evaluated once and for all.
 
 Notations:
     row: index of a configuration in the table, 0 .. n_configurations - 1. Results speak of rows.
@@ -227,7 +227,7 @@ class TabularBenchmark:
 
 
 class TableEvaluations:
-    """The evaluations of a study on a table.
+    """Evaluations of a study on a table.
 
     A proposal that the table does not hold stands for the nearest row that was not evaluated.
 

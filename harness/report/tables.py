@@ -229,6 +229,16 @@ def rich_tables(summary: pd.DataFrame, suites: Iterable[Suite]) -> Group:
     return Group(*parts)
 
 
+def titled_table(*title: str) -> Table:
+    """Empty table with a bold title, a line for each text."""
+    return Table(
+        title=Text("\n".join(title), style="bold"),
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1),
+    )
+
+
 def records(board: pd.DataFrame) -> list[dict[str, Any]]:
     """Rows of a leaderboard, as its columns render them."""
     return [{str(key): value for key, value in row.items()} for row in board.to_dict("records")]
@@ -308,7 +318,7 @@ def _problem_tables(studies: pd.DataFrame, metrics: Sequence[str]) -> Iterator[T
 
 
 def _board_table(title: str, rows: pd.DataFrame, shown: Sequence[Column], reference: str) -> Table:
-    table = _table(title)
+    table = titled_table(title)
     table.add_column("sampler", overflow="fold")  # a long label must not cut numbers
     for column in shown:
         table.add_column(Text(column.header), justify="right", no_wrap=True)
@@ -335,7 +345,9 @@ def _values_table(studies: pd.DataFrame, losses: pd.DataFrame, metric: str) -> T
     quantity = QUANTITIES[metric]
     in_flight, unit, budget = (studies[column].iloc[0] for column in _SETTING)
     setting = formats.setting(budget, unit, in_flight)
-    table = _table(f"{quantity.title} after {setting}", quantity.explanation)
+    table = titled_table(
+        f"{quantity.title} after {setting}, mean over seeds", quantity.explanation
+    )
     table.add_column("problem", no_wrap=True)
     for label in losses.columns:
         table.add_column(Text(str(label)), justify="right", overflow="fold")
@@ -354,7 +366,7 @@ def _values_table(studies: pd.DataFrame, losses: pd.DataFrame, metric: str) -> T
 
 def _ranks_table(studies: pd.DataFrame, losses: pd.DataFrame, metric: str) -> Table:
     quantity = QUANTITIES[metric]
-    table = _table(f"Samplers over the {len(losses)} problems")
+    table = titled_table(f"Samplers over the {len(losses)} problems")
     table.add_column("sampler", overflow="fold")
     mean = quantity.title if quantity.larger_is_better else f"geo. {quantity.title}"
     for header in ("seeds", "mean rank", "first on", mean, "repeats %", "CPU s"):
@@ -375,7 +387,7 @@ def _ranks_table(studies: pd.DataFrame, losses: pd.DataFrame, metric: str) -> Ta
 def _pairs_table(losses: pd.DataFrame) -> Table:
     p = statistics.friedman_p(losses)
     friedman = "" if pd.isna(p) else f" (Friedman over all: {formats.p_statement(p)})"
-    table = _table(f"Pairs, Wilcoxon's signed ranks over the problems{friedman}")
+    table = titled_table(f"Pairs, Wilcoxon's signed ranks over the problems{friedman}")
     for header in ("sampler", "against"):
         table.add_column(header, overflow="fold")
     for header in ("better", "worse", "equal", "p", "p (Holm)"):
@@ -392,12 +404,3 @@ def _pairs_table(losses: pd.DataFrame) -> Table:
 
 def _is_gain(metric: str) -> bool:
     return bool(QUANTITIES[metric].larger_is_better)
-
-
-def _table(*title: str) -> Table:
-    return Table(
-        title=Text("\n".join(title), style="bold"),
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 1),
-    )

@@ -18,7 +18,7 @@ ENGINES = ("joblib", "dask")
 
 @dataclass(frozen=True)
 class Engine:
-    """Where cells run.
+    """Engine that runs cells.
 
     Attributes:
         name: ``"joblib"`` for processes of this machine, ``"dask"`` for the workers of a cluster.

@@ -53,9 +53,9 @@ def without_passwords(text: str, url: str) -> str:
     return _masked(_masked(text, _IN_TEXT), _IN_ARGUMENT)
 
 
-def _secrets(url: str, kind: re.Pattern[str]) -> set[str]:
-    return {match["secret"] for match in kind.finditer(url)}
+def _secrets(url: str, pattern: re.Pattern[str]) -> set[str]:
+    return {match["secret"] for match in pattern.finditer(url)}
 
 
-def _masked(text: str, kind: re.Pattern[str]) -> str:
-    return kind.sub(rf"\g<before>{_MASK}\g<after>", text)
+def _masked(text: str, pattern: re.Pattern[str]) -> str:
+    return pattern.sub(rf"\g<before>{_MASK}\g<after>", text)

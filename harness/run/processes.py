@@ -12,13 +12,13 @@ import time
 from types import FrameType
 
 
-_SECONDS_BETWEEN_LOOKS = 0.5
+_SECONDS_BETWEEN_CHECKS = 0.5
 
 
 def end_with_parent(parent: int) -> None:
     """End this process soon after the one that started it did, however that ended.
 
-    A thread looks whether this process still has the parent that it had. Linux could send a
+    A thread checks whether this process still has its parent. Linux could send a
     signal instead (``PR_SET_PDEATHSIG``), but already when the *thread* that started this process
     ends. Windows never tells that a parent is gone, so nothing is done there.
 
@@ -32,7 +32,7 @@ def end_with_parent(parent: int) -> None:
 
 def _outlast(starter: int, parent: int) -> None:
     while os.getppid() == parent and _runs(starter):
-        time.sleep(_SECONDS_BETWEEN_LOOKS)
+        time.sleep(_SECONDS_BETWEEN_CHECKS)
     os._exit(1)  # sys.exit would end this thread alone, and a study has nothing to clean up.
 
 

@@ -1,4 +1,4 @@
-"""Where a number comes from: versions, commit, machine."""
+"""Provenance of a number: versions, commit, machine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DISTRIBUTIONS = ("optuna", "numpy", "scipy", "scikit-learn", "pandas", "optuna-
 
 
 def provenance() -> dict[str, str]:
-    """What is known about the code and the machine of this process, and the time."""
+    """Versions of the code, the machine of this process, and the time."""
     return {
         **_machine(),
         "threads per study": _threads(),

@@ -1,4 +1,4 @@
-"""Runs cells: each a real Optuna study, in processes, saved the moment it is done."""
+"""Run cells: each a real Optuna study, in processes, saved the moment it is done."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ASKS_PER_EVALUATION = 20
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one cell ended.
+    """End of one cell.
 
     Attributes:
         cell: The cell.
@@ -57,15 +57,15 @@ def run(
     """Run the cells and save their results; a failed one does not stop the others.
 
     Args:
-        cells: What to run, results that are there already included.
-        store: Where each result is saved, by the process that made it.
+        cells: Cells to run; results that are there already are made again.
+        store: Store of the results; each process saves its own.
         n_jobs: Number of processes, each of one thread.
-        engine: Where they run, by default on this machine.
+        engine: Engine that runs them, by default processes of this machine.
 
     Yields:
-        Outcomes in the order in which cells end. If a process dies (for want of memory, or of a
-        crash in native code), the cells that were in hand run again, each in a process of its
-        own, so that only the guilty one fails.
+        Outcomes in the order in which cells end. If a process dies (out of memory, or in native
+        code), the cells that were running run again, each in a process of its own, so that only
+        the guilty one fails.
     """
     left = list(cells)
     while left:
@@ -127,7 +127,7 @@ def run_cell(cell: Cell) -> CellResult:
     making the sampler, looking up values and the final ranking are not counted.
 
     Args:
-        cell: What to run.
+        cell: The cell.
 
     Returns:
         The result; :attr:`~harness.experiment.CellResult.capped` if 20 asks per evaluation were

@@ -25,7 +25,7 @@ class Store:
     """Results by the content hash of their cell.
 
     Args:
-        directory: Where to keep them; made when the first result is saved.
+        directory: Directory of the results; made when the first result is saved.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -54,7 +54,7 @@ class Store:
         check_writable(self._cells)
 
     def load(self, cell: Cell) -> CellResult | None:
-        """The result of a cell under the cell's own label, ``None`` if there is none.
+        """Load the result of a cell under the cell's own label, ``None`` if there is none.
 
         Warns:
             UserWarning: If the file is there but cannot be read; it counts as missing.
@@ -72,7 +72,7 @@ class Store:
                 yield result
 
     def load_all(self) -> list[CellResult]:
-        """All results, in the order in which they were finished.
+        """Load all results, in the order in which they were finished.
 
         Warns:
             UserWarning: Names each file that cannot be read.
@@ -84,7 +84,7 @@ class Store:
         )
 
     def missing(self, cells: Iterable[Cell]) -> list[Cell]:
-        """Those of the cells that have no readable result."""
+        """Cells without a readable result."""
         return [cell for cell in cells if self._read(self.path(cell)) is None]
 
     @staticmethod
@@ -158,7 +158,7 @@ def _check(result: CellResult) -> None:
         ((int, float), (*result.ask_seconds, *result.tell_seconds, *result.values)),
         ((int, float, type(None)), (result.spearman,)),
     )
-    sound = all(isinstance(value, kind) for kind, values in types for value in values)
+    sound = all(isinstance(value, expected) for expected, values in types for value in values)
     lengths = {len(result.ask_seconds), len(result.tell_seconds), len(result.user_attrs)}
     if not sound or lengths != {n_asks} or not n_asks or min(result.asked) < 0:
         raise ValueError("it does not hold a study's asks with their seconds and attributes")

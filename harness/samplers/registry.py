@@ -36,7 +36,7 @@ def _no_arguments(problem: Problem, budget: int) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Entry:
-    """A sampler with a name.
+    """Built-in sampler.
 
     Attributes:
         name: Its name.
@@ -276,8 +276,8 @@ def build(spec: SamplerSpec, problem: Problem, *, budget: int, seed: int) -> Bas
     """Make the sampler of one study.
 
     Args:
-        spec: Which sampler.
-        problem: What it will search.
+        spec: The sampler.
+        problem: Problem that it will search.
         budget: Distinct evaluations of the study; only a budget-aware sampler is told.
         seed: Seed, handed on if the class takes one (see :func:`takes_seed`).
 

@@ -21,7 +21,7 @@ _SAMPLES_PER_CLASS = 3  # epe_nas compares the samples of a class
 def photograph_crops(
     n_samples: int, n_classes: int, size: int, *, seed: int = 0
 ) -> tuple[Tensor, Tensor]:
-    """Square crops at random places and scales, scaled to one size and normalised.
+    """Square crops at random positions and scales, scaled to one size and normalised.
 
     The labels are arbitrary. There are three samples of each class that occurs: for many classes
     or few samples only some of the classes occur.
@@ -30,7 +30,7 @@ def photograph_crops(
         n_samples: Number of images.
         n_classes: Number of classes that labels are drawn from.
         size: Height and width in pixels.
-        seed: Seed of the places and scales.
+        seed: Seed of the positions and scales.
 
     Returns:
         Images of shape (n_samples, 3, size, size), each channel of mean 0 and standard deviation

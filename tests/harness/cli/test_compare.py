@@ -97,8 +97,8 @@ def test_a_damaged_result_is_named_in_one_sentence_and_made_again(tmp_path: Path
 
 
 def test_a_sampler_without_a_seed_is_named(tmp_path: Path) -> None:
-    output = call("compare", "nasbench201/cifar10@package", "--seeds", "1", "--budget", "1", "--n-jobs",
-                  "1", "-s", "odd_samplers:Stubborn", "--output", str(tmp_path))  # fmt: skip
+    arguments = ["-s", "odd_samplers:Stubborn", "--output", str(tmp_path)]
+    output = call("compare", *SMALL, *arguments, "--budget", "1")
     assert "Stubborn takes no seed" in output
 
 
@@ -214,9 +214,9 @@ def test_a_failing_sampler_is_reported_and_the_others_are_shown(tmp_path: Path) 
 
 
 def test_a_killed_comparison_goes_on_where_it_was(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "harness.cli", "compare",
-               "nasbench201/cifar10@package", "--seeds", "40", "--budget", "60", "-s", "random", "-s", "tpe", "--n-jobs", "1", "--output",
-               str(tmp_path)]  # fmt: skip
+    command = [sys.executable, "-m", "harness.cli", "compare", "nasbench201/cifar10@package",
+               "--seeds", "40", "--budget", "60", "-s", "random", "-s", "tpe", "--n-jobs", "1",
+               "--output", str(tmp_path)]  # fmt: skip
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env={**os.environ})
     cells = tmp_path / "cells"
     deadline = time.monotonic() + 60

@@ -103,9 +103,8 @@ def test_committed_studies_are_not_run_again(
     monkeypatch.setattr(committed, "default_directory", lambda: tmp_path / "committed")
     output = run("second", "--seeds", "3", "--continue-published",
                  "--write", str(tmp_path / "new"))  # fmt: skip
-    assert (
-        "Does not stand: RS on nasbench201 / cifar10: run again, its studies evaluate other"
-        in (" ".join(output.split()))
+    assert "Not reused: RS on nasbench201 / cifar10: run again, its studies evaluate other" in (
+        " ".join(output.split())
     )
     # Three of the six of ZAPS are replayed, the one of LS, and those of RS.
     assert len(list((tmp_path / "second" / "cells").iterdir())) == 3 + 1 + 3
@@ -119,7 +118,7 @@ def test_committed_studies_are_not_run_again(
 def test_nothing_is_run_if_so_asked_and_an_unknown_row_is_refused(tmp_path: Path) -> None:
     call("reproduce", "main", "--seeds", "1", "--no-run", "--output", str(tmp_path))
     assert not (tmp_path / "cells").exists()
-    output = call("reproduce", "main", "--arm", "zaps", "--output", str(tmp_path), code=2)
+    output = call("reproduce", "main", "--row", "zaps", "--output", str(tmp_path), code=2)
     assert "must be one of ['ZAPS', 'RS', 'LS'], but got 'zaps'" in " ".join(output.split())
 
 

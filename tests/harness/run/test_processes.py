@@ -61,7 +61,7 @@ def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> bool:
 
 
 def environment(tag: str) -> dict[str, str]:
-    paths = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
+    paths = [str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH", "")]
     return {**os.environ, TAG: tag, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 
