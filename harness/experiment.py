@@ -101,7 +101,9 @@ class CellResult:
         spearman: Rank correlation of the sampler's final prediction with the values of the whole
             table, ``None`` if it predicts nothing.
         configurations: Parameters by number, where there is no table.
-        values: Value by number, where there is no table.
+        values: Value by number, where there is no table: of several objectives a value for each,
+            NaN where an evaluation failed.
+        constraints: Constraints by number, where there is no table and there are any.
     """
 
     cell: Cell
@@ -112,7 +114,8 @@ class CellResult:
     provenance: Mapping[str, Any]
     spearman: float | None = None
     configurations: tuple[Mapping[str, Any], ...] = ()
-    values: tuple[float, ...] = ()
+    values: tuple[float | Sequence[float], ...] = ()
+    constraints: tuple[Mapping[str, float], ...] = ()
 
     @property
     def evaluated(self) -> tuple[int, ...]:

@@ -29,6 +29,7 @@ from harness.paper.committed import published_studies
 from harness.paper.experiments import COMPARED
 from harness.problems import Problem
 from harness.problems import TabularBenchmark
+from harness.problems.options import Options
 from harness.report.tables import MOST_DETAILED
 from harness.run.engines import Engine
 from harness.run.store import Store
@@ -39,6 +40,12 @@ from harness.suites import select
 
 def compare(
     problem: options.Problems = None,
+    params: options.Params = [],
+    objective: options.Objective = [],
+    direction: options.Direction = [],
+    minimize: options.Minimize = False,
+    proxies: options.Proxies = [],
+    limit: options.Limits = [],
     sampler: options.SamplerNames = None,
     budget: options.BudgetSizes = None,
     seeds: options.Seeds = None,
@@ -59,6 +66,13 @@ def compare(
     what is not there.
     """
     find_modules_here()
+    own_options = {
+        "params": _listed(params),
+        "objective": _listed(objective),
+        "direction": _listed(direction) or ["minimize"] * minimize,
+        "proxies": _listed(proxies),
+        "limit": _listed(limit),
+    }
     with clean_errors():
         suites = [
             replace(
@@ -68,7 +82,7 @@ def compare(
                 seeds=seeds or suite.seeds,
                 by_trials=by_trials or suite.by_trials,
             )
-            for suite in select(problem or ONE_TABLE.problems)
+            for suite in select(_resolved(problem or ONE_TABLE.problems, own_options))
         ]
         loaded = {text: problems.load(text) for suite in suites for text in suite.problems}
         specs = {suite: make_specs(suite.samplers) for suite in suites}
@@ -133,6 +147,29 @@ def find_modules_here() -> None:
         sys.path.append(here)
 
 
+def _listed(written: Sequence[str]) -> list[str]:
+    """Names of an option that was given several times, or with commas."""
+    return [name.strip() for text in written for name in text.split(",") if name.strip()]
+
+
+def _resolved(texts: Sequence[str], own_options: Options) -> list[str]:
+    """Texts of problems as any process finds them.
+
+    Raises:
+        ValueError: If there are options for a problem of the user's own, and no such problem.
+    """
+    given = [name for name, values in own_options.items() if values]
+    if given and not any(map(problems.is_own, texts)):
+        raise ValueError(
+            f"Only a problem of your own has {', '.join(f'--{name}' for name in given)}, but got "
+            f"{', '.join(texts)}."
+        )
+    return [
+        problems.with_options(text, own_options) if problems.is_own(text) else text
+        for text in texts
+    ]
+
+
 def _check(
     suite: Suite, specs: Sequence[SamplerSpec], loaded: Mapping[str, Problem], seed: int
 ) -> None:
@@ -141,8 +178,8 @@ def _check(
         table = loaded[text].table
         if table is not None and not suite.by_trials and max(suite.budgets) > len(table.values):
             raise ValueError(
-                f"The budget must be at most the {len(table.values)} configurations of {text}, "
-                f"but got {max(suite.budgets)}."
+                f"The budget must be at most the {len(table.values)} configurations of "
+                f"{problems.short_name(text)}, but got {max(suite.budgets)}."
             )
         for spec in specs:
             samplers.build(spec, loaded[text], budget=min(suite.budgets), seed=seed)
@@ -151,10 +188,11 @@ def _check(
 def _introduce(loaded: Sequence[Problem], specs: Sequence[SamplerSpec]) -> None:
     """Name the problems, with notes on a few, and samplers that cannot be repeated."""
     if len(loaded) > MOST_DETAILED:
-        say(f"{len(loaded)} problems: {', '.join(each.text for each in loaded)}")
+        names = ", ".join(problems.short_name(each.text) for each in loaded)
+        say(f"{len(loaded)} problems: {names}")
     else:
         for each in loaded:
-            say((each.text, "bold"))
+            say((problems.short_name(each.text), "bold"))
             print_notes(each.notes)
     for spec in specs:
         if not samplers.takes_seed(spec):

@@ -12,8 +12,56 @@ Problems = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[PROBLEM or SUITE]...",
-        help="FAMILY/PROBLEM[@SOURCE] or the name of a suite; zaps-harness list shows them.",
+        help="FAMILY/PROBLEM[@SOURCE] or the name of a suite, which zaps-harness list shows; a "
+        "file of results (.csv, .parquet, .xlsx).",
         show_default="nasbench201/cifar10",
+    ),
+]
+_OWN = "Your own problem"
+Params = Annotated[
+    list[str],
+    typer.Option(
+        metavar="COLUMN,...",
+        help="Columns that a sampler chooses; by default those that hold no numbers.",
+        rich_help_panel=_OWN,
+    ),
+]
+Objective = Annotated[
+    list[str],
+    typer.Option(
+        metavar="COLUMN,...",
+        help="Column to optimise; several make a trade-off.",
+        rich_help_panel=_OWN,
+    ),
+]
+Direction = Annotated[
+    list[str],
+    typer.Option(
+        metavar="maximize|minimize,...",
+        help="Direction of the objectives: one for all, or one for each.",
+        rich_help_panel=_OWN,
+    ),
+]
+Minimize = Annotated[
+    bool,
+    typer.Option("--minimize", help="Short for --direction minimize.", rich_help_panel=_OWN),
+]
+Proxies = Annotated[
+    list[str],
+    typer.Option(
+        metavar="COLUMN,...",
+        help="Columns that a sampler may see of every configuration beforehand. A column that is "
+        "not named is not used.",
+        rich_help_panel=_OWN,
+    ),
+]
+Limits = Annotated[
+    list[str],
+    typer.Option(
+        "--limit",
+        metavar='"COLUMN<=NUMBER"',
+        help="Constraint, with <= or >=. Repeatable.",
+        rich_help_panel=_OWN,
     ),
 ]
 SamplerNames = Annotated[

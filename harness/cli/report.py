@@ -14,11 +14,14 @@ from harness.cli.console import clean_errors
 from harness.cli.console import command_line
 from harness.cli.console import console
 from harness.cli.console import plain_warnings
+from harness.cli.console import print_notes
 from harness.cli.console import say
 from harness.experiment import CellResult
 from harness.metrics import Budgets
 from harness.metrics import summarize
+from harness.metrics.seen import with_seen
 from harness.problems import TabularBenchmark
+from harness.problems.untabled import UntabledProblem
 from harness.report import rich_tables
 from harness.report import write_dashboard
 from harness.run.files import check_writable
@@ -68,12 +71,16 @@ def show(
     Raises:
         ValueError: If no study was run for the budgets.
     """
-    loaded = [problems.load(text) for suite in suites for text in suite.problems]
+    texts = [text for suite in suites for text in suite.problems]
+    loaded = with_seen(map(problems.load, texts), results)
     summary = summarize(results, loaded, budgets)
     if summary.empty:
         longest = max(result.cell.budget for result in results)
         raise ValueError(f"The budget must be at most {longest}, that of the studies.")
     console.print(rich_tables(summary, suites))
+    for problem in loaded:
+        if isinstance(problem, UntabledProblem):
+            print_notes(problem.notes)
     numbers, page = (output / name for name in SHOWN)
     write_whole(numbers, summary.to_csv(index=False))
     say("Numbers: ", (str(numbers), "bold"))

@@ -22,7 +22,9 @@ from harness.problems.problem import TypicalProblem
 def normalized_regret(best: npt.ArrayLike, problem: TypicalProblem) -> Floats:
     """Regret of best values in percent; see the module's notations."""
     distance = np.abs(np.asarray(best, dtype=np.float64) - problem.optimum)
-    return np.asarray(100.0 * distance / abs(problem.typical - problem.optimum))
+    scale = abs(problem.typical - problem.optimum)
+    # Where all values are equal, every configuration is the best.
+    return np.asarray(100.0 * distance / scale if scale else 0.0 * distance)
 
 
 def _curve(snapshot: Snapshot, problem: TypicalProblem) -> Floats:

@@ -27,6 +27,7 @@ from harness.metrics import GROUP
 from harness.metrics import QUANTITIES
 from harness.metrics import geometric_mean
 from harness.metrics.metric import Quantity
+from harness.problems import short_name
 from harness.report import formats
 from harness.report.palette import is_zaps
 from harness.statistics import compare
@@ -308,7 +309,7 @@ def _problem_tables(studies: pd.DataFrame, metrics: Sequence[str]) -> Iterator[T
     for (problem, in_flight, unit, budget), rows in groups:
         seeds = " or ".join(map(str, sorted(rows["n_seeds"].unique())))
         setting = formats.setting(budget, unit, in_flight)
-        title = f"{problem}, {setting}, {seeds} seeds"
+        title = f"{short_name(str(problem))}, {setting}, {seeds} seeds"
         means = [column for column in shown if not column.compares]
         yield _board_table(title, rows, means, reference)
         others = rows[rows["sampler"] != reference]
@@ -336,7 +337,8 @@ def _overview_tables(studies: pd.DataFrame, metric: str) -> Iterator[Table | Tex
     yield _ranks_table(studies, losses, metric)
     missing = [name for name in studies["problem"].unique() if name not in losses.index]
     if missing:
-        yield Text(f"Left out, because a sampler has no study on them: {', '.join(missing)}")
+        listed = ", ".join(map(short_name, missing))
+        yield Text(f"Left out, because a sampler has no study on them: {listed}")
     if losses.shape[1] > 1:
         yield _pairs_table(losses)
 
@@ -360,7 +362,7 @@ def _values_table(studies: pd.DataFrame, losses: pd.DataFrame, metric: str) -> T
             )
             for value in row
         )
-        table.add_row(Text(str(problem)), *cells)
+        table.add_row(Text(short_name(str(problem))), *cells)
     return table
 
 

@@ -18,11 +18,11 @@ from optuna.samplers import BaseSampler
 import pandas as pd
 
 from harness.experiment import SamplerSpec
+from harness.fingerprint import fingerprint
 from harness.problems import Problem
 from harness.problems import TabularBenchmark
 from harness.problems.family import split
-from harness.samplers.fingerprint import fingerprint
-from harness.samplers.syntax import parse
+from harness.syntax import parse
 
 
 _BANANAS_ENCODINGS = {"nasbench201": "edge-paths", "nasbench101": "vertex-paths"}

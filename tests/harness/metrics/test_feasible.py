@@ -5,13 +5,15 @@ from toy import study
 from toy import table
 
 from harness.metrics import summarize
-from harness.problems.limits import Limited
+from harness.problems.limits import limited
 
 
 def test_the_best_feasible_by_hand() -> None:
     # The lower quartile of 1, 2, 3, 4 is 1.75: only row 0 of value 10 is feasible.
-    problem = Limited("made/limited", table([10.0, 20.0, 30.0, 5.0]), "cost", np.arange(1.0, 5.0))
-    assert problem.limit == 1.75
+    problem = limited(
+        "made/limited", table([10.0, 20.0, 30.0, 5.0]), "params", np.arange(1.0, 5.0)
+    )
+    assert problem.limits["params"].bound == 1.75
     assert problem.optimum == 10.0
     missed, found = (
         summarize([study(asked, on=problem)], [problem]).iloc[0]

@@ -17,10 +17,10 @@ import pytest
 from harness import problems
 from harness import samplers
 from harness.experiment import Cell
+from harness.fingerprint import fingerprint
 from harness.run.runner import make_cells
 from harness.run.runner import run
 from harness.run.store import Store
-from harness.samplers.fingerprint import fingerprint
 from optuna_zaps import ZAPSSampler
 
 

@@ -1,0 +1,104 @@
+"""A user's own problems from the command line, with real files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from harness.cli import app
+from harness.run.store import Store
+
+
+def call(*arguments: str, code: int = 0) -> str:
+    result = CliRunner(env={"COLUMNS": "80", "TERM": "dumb"}).invoke(app, list(arguments))
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+def flat(output: str) -> str:
+    return " ".join(output.replace("│", " ").split())
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Working directory with a file of 192 results."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    grid = pd.MultiIndex.from_product(
+        [[1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2], [16, 32, 64, 128], [*"abcdefgh"]],
+        names=["lr", "width", "act"],
+    ).to_frame(index=False)
+    grid["score"] = -((np.log10(grid["lr"]) + 2.5) ** 2) + rng.normal(scale=0.1, size=192)
+    grid["flops"] = 10 * grid["width"] ** 2
+    grid["latency"] = grid["width"] / 4 + rng.random(192)
+    grid.to_csv("runs.csv", index=False)
+    return tmp_path
+
+
+FILE = ["compare", "runs.csv", "--params", "lr,width,act", "--objective", "score"]
+
+
+def test_a_file_of_results_is_compared_by_worker_processes(here: Path) -> None:
+    output = call(*FILE, "--proxies", "flops", "--budget", "12", "--seeds", "2", "--n-jobs", "2")
+    for text in ("runs.csv: score, 12 evaluations, 2 seeds", "192 configurations", "regret %"):
+        assert text in flat(output)
+    assert max(map(len, output.splitlines())) <= 80
+    summary = pd.read_csv("zaps-results/summary.csv")
+    assert summary.groupby("sampler").size().to_dict() == {"zaps": 2, "tpe": 2, "random": 2}
+    again = call(*FILE, "--proxies", "flops", "--budget", "12", "--seeds", "2")
+    assert "6 of 6 studies are already done" in again
+
+
+def test_results_are_reported_from_another_folder(
+    here: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    call(*FILE, "-s", "random", "--budget", "5", "--seeds", "1", "--n-jobs", "1")
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    assert "runs.csv: score, 5 evaluations" in flat(call("report", str(here / "zaps-results")))
+    changed = pd.read_csv(here / "runs.csv")
+    changed.assign(score=changed["score"] + 1).to_csv(here / "runs.csv", index=False)
+    assert "must be those its studies ran on" in flat(
+        call("report", str(here / "zaps-results"), code=2)
+    )
+
+
+def test_options_stand_for_themselves_and_no_content_shares_a_cell(here: Path) -> None:
+    small = ["-s", "random", "--budget", "3", "--seeds", "1", "--n-jobs", "1"]
+    call(*FILE, *small)
+    call(*FILE, "--minimize", *small)
+    call(*FILE, "--limit", "latency<=20", *small)
+    changed = pd.read_csv("runs.csv")
+    changed.assign(score=changed["score"] ** 2).to_csv("runs.csv", index=False)
+    call(*FILE, *small)
+    assert len(Store(Path("zaps-results")).load_all()) == 4
+
+
+def test_several_objectives_and_a_limit(here: Path) -> None:
+    small = ["-s", "tpe", "-s", "random", "--budget", "10", "--seeds", "2", "--n-jobs", "1"]
+    two = ["compare", "runs.csv", "--params", "lr,width,act", "--objective", "score,latency"]
+    output = call(*two, "--direction", "maximize,minimize", *small)
+    assert "hypervolume %" in output
+    limited = flat(call(*FILE, "--limit", "latency<=20", *small))
+    assert "Feasible are the 75 % of configurations with latency of at most 20" in limited
+    assert "feasible %" in limited
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([*FILE[:4], "--objective", "scoer"], "has no column 'scoer'"),
+        ([*FILE, "--proxies", "score"], "score is named several times"),
+        ([*FILE, "--budget", "193"], "at most the 192 configurations of runs.csv: score"),
+        (["compare", "functions/branin", "--params", "lr"], "Only a problem of your own has"),
+        (["compare", "nothing.csv", "--objective", "x"], "No such file"),
+    ],
+)
+def test_a_mistake_ends_before_anything_runs(
+    arguments: list[str], message: str, here: Path
+) -> None:
+    assert message in flat(call(*arguments, code=2))
+    assert not (here / "zaps-results").exists()
