@@ -175,8 +175,8 @@ def _settings_of_own(problem: Problem) -> Suite:
         Kind.LIMIT: ("regret", "best_value", "feasible_share", "cpu_seconds"),
     }
     settings = replace(OWN, metrics=measured.get(problem.kind, OWN.metrics))
-    if problem.table is None:
-        return settings
+    if problem.table is None:  # A call costs the same whether it repeats another or not.
+        return replace(settings, by_trials=True)
     return replace(settings, budgets=(min(*OWN.budgets, len(problem.table.values) // 2),))
 
 

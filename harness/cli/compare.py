@@ -46,6 +46,7 @@ def compare(
     minimize: options.Minimize = False,
     proxies: options.Proxies = [],
     limit: options.Limits = [],
+    optimum: options.Optimum = None,
     sampler: options.SamplerNames = None,
     budget: options.BudgetSizes = None,
     seeds: options.Seeds = None,
@@ -72,6 +73,7 @@ def compare(
         "direction": _listed(direction) or ["minimize"] * minimize,
         "proxies": _listed(proxies),
         "limit": _listed(limit),
+        "optimum": [] if optimum is None else [str(optimum)],
     }
     with clean_errors():
         suites = [

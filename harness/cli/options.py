@@ -13,7 +13,8 @@ Problems = Annotated[
     typer.Argument(
         metavar="[PROBLEM or SUITE]...",
         help="FAMILY/PROBLEM[@SOURCE] or the name of a suite, which zaps-harness list shows; a "
-        "file of results (.csv, .parquet, .xlsx).",
+        "file of results (.csv, .parquet, .xlsx); module:Object, a function of a trial or one of "
+        "OptunaHub's benchmarks.",
         show_default="nasbench201/cifar10",
     ),
 ]
@@ -61,6 +62,13 @@ Limits = Annotated[
         "--limit",
         metavar='"COLUMN<=NUMBER"',
         help="Constraint, with <= or >=. Repeatable.",
+        rich_help_panel=_OWN,
+    ),
+]
+Optimum = Annotated[
+    float | None,
+    typer.Option(
+        help="Best value there is; by default the best that any study saw.",
         rich_help_panel=_OWN,
     ),
 ]

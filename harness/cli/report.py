@@ -80,6 +80,7 @@ def show(
     console.print(rich_tables(summary, suites))
     for problem in loaded:
         if isinstance(problem, UntabledProblem):
+            say((problems.short_name(problem.text), "bold"))
             print_notes(problem.notes)
     numbers, page = (output / name for name in SHOWN)
     write_whole(numbers, summary.to_csv(index=False))

@@ -6,6 +6,7 @@ Their texts are found by form, not in a list: ``runs.csv?params=lr,width&objecti
 
 from __future__ import annotations
 
+from harness.problems import objects
 from harness.problems import results_file
 from harness.problems.options import Options
 from harness.problems.options import compose
@@ -13,13 +14,14 @@ from harness.problems.options import decompose
 from harness.problems.problem import Problem
 
 
-OPTIONS = tuple(dict.fromkeys([*results_file.OPTIONS]))
+OPTIONS = tuple(dict.fromkeys([*results_file.OPTIONS, *objects.OPTIONS]))
 """Options that a text may have, of any form."""
 
 
 def is_own(text: str) -> bool:
     """Whether a text names a file of results or an object."""
-    return results_file.is_file(_target(text))
+    target = text.partition("?")[0]
+    return results_file.is_file(target) or objects.is_object(target)
 
 
 def with_options(text: str, options: Options) -> str:
@@ -27,14 +29,15 @@ def with_options(text: str, options: Options) -> str:
 
     Args:
         text: As a user writes it.
-        options: Options for all problems of the user's own.
-
-    Raises:
-        ValueError: If the problem cannot have one of the options.
+        options: Options for all problems of the user's own. Those that this one cannot have are
+            for another.
     """
     target, written = decompose(text, OPTIONS)
-    both = {name: written[name] or list(options.get(name, ())) for name in OPTIONS}
-    return results_file.resolved(compose(target, both))
+    is_file = results_file.is_file(target)
+    known = results_file.OPTIONS if is_file else objects.OPTIONS
+    both = written | {name: written[name] or list(options.get(name, ())) for name in known}
+    composed = compose(target, both)
+    return results_file.resolved(composed) if is_file else objects.resolved(composed)
 
 
 def load(text: str) -> Problem:
@@ -43,13 +46,14 @@ def load(text: str) -> Problem:
     Raises:
         ValueError: If there is no such problem.
     """
-    return results_file.load(text)
+    if results_file.is_file(text.partition("?")[0]):
+        return results_file.load(text)
+    return objects.load(objects.resolved(text))
 
 
 def short_name(text: str) -> str:
     """Short name of a problem of any family, for tables."""
-    return results_file.short_name(text) if is_own(text) else text
-
-
-def _target(text: str) -> str:
-    return text.partition("?")[0]
+    if not is_own(text):
+        return text
+    is_file = results_file.is_file(text.partition("?")[0])
+    return results_file.short_name(text) if is_file else objects.short_name(text)

@@ -28,6 +28,7 @@ import pandas as pd
 
 from harness.problems.evaluation import Evaluation
 from harness.problems.evaluation import Kind
+from harness.problems.evaluation import Measurement
 from harness.problems.evaluation import suggest
 from harness.problems.mixed_projection import MixedProjection
 from harness.problems.projection import HammingProjection
@@ -253,6 +254,7 @@ class TableEvaluations:
 
     configurations = ()
     values = ()
+    constraints = ()
 
     def __init__(
         self,
@@ -274,4 +276,4 @@ class TableEvaluations:
         self._n_asks += 1
         self._evaluated.add(row)
         constraints = {name: float(column[row]) for name, column in self._constraints.items()}
-        return Evaluation(row, tuple(self._values[row].tolist()), constraints)
+        return Evaluation(row, Measurement(tuple(self._values[row].tolist()), constraints))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -102,3 +105,52 @@ def test_a_mistake_ends_before_anything_runs(
 ) -> None:
     assert message in flat(call(*arguments, code=2))
     assert not (here / "zaps-results").exists()
+
+
+FUNCTION = """
+def valley(trial):
+    x = trial.suggest_float("x", -5, 5)
+    return (x - 1) ** 2
+"""
+
+
+def test_a_function_in_a_file_of_the_working_directory_is_run_by_workers(
+    here: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    Path("my_valley.py").write_text(FUNCTION)
+    arguments = ["compare", "my_valley:valley", "--direction", "minimize", "-s", "tpe", "-s",
+                 "random", "--budget", "8", "--seeds", "2", "--n-jobs", "2"]  # fmt: skip
+    command = [sys.executable, "-m", "harness.cli"]
+    environment = {**os.environ, "COLUMNS": "80"}
+    output = flat(subprocess.run([*command, *arguments], env=environment, capture_output=True,
+                                 text=True, check=True).stdout)  # fmt: skip
+    assert "my_valley:valley, 8 trials, 2 seeds" in output
+    assert "regret is against the best that any of these 4 studies saw" in output
+    assert len(pd.read_csv("zaps-results/summary.csv")) == 4
+    # From another folder, where the module is not.
+    report = subprocess.run([*command, "report", str(here / "zaps-results")], env=environment,
+                            cwd=tmp_path_factory.mktemp("elsewhere"), capture_output=True,
+                            text=True, check=True)  # fmt: skip
+    assert "my_valley:valley, 8 trials" in flat(report.stdout)
+    Path("my_valley.py").write_text(FUNCTION.replace("- 1", "- 2"))
+    subprocess.run([*command, *arguments], env=environment, check=True, capture_output=True)
+    assert len(Store(Path("zaps-results")).load_all()) == 8
+
+
+def test_problems_of_every_form_are_compared_together_and_exported(here: Path) -> None:
+    output = flat(call("compare", "runs.csv", "own_objects:Sphere", "hpo/car", "--objective",
+                       "score", "--params", "lr,width,act", "-s", "random", "--seeds", "1",
+                       "--budget", "6", "--n-jobs", "1"))  # fmt: skip
+    for name in ("runs.csv: score", "own_objects:Sphere", "hpo/car"):
+        assert name in output
+    storage = f"sqlite:///{here / 'studies.db'}"
+    assert "3 studies written" in flat(call("export", "zaps-results", "--storage", storage))
+
+
+def test_a_function_is_not_run_again_for_an_export(here: Path) -> None:
+    call("compare", "own_objects:bowl", "--minimize", "-s", "random", "--seeds", "1", "--budget",
+         "3", "--n-jobs", "1")  # fmt: skip
+    storage = f"sqlite:///{here / 'studies.db'}"
+    assert "without running it again" in flat(
+        call("export", "zaps-results", "--storage", storage, code=2)
+    )

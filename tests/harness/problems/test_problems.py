@@ -229,7 +229,7 @@ def test_a_tradeoff_tells_accuracy_and_cost(name: str) -> None:
     evaluation = problem.begin(0)(problem.table.parameters.iloc[row].to_dict())
     assert evaluation.number == row
     (further,) = problem.further.values()
-    assert evaluation.values == (problem.table.values[row], further.values[row])
+    assert evaluation.measurement.values == (problem.table.values[row], further.values[row])
     assert problem.losses[row].tolist() == [-problem.table.values[row], further.values[row]]
 
 
@@ -248,7 +248,9 @@ def test_a_limit_is_the_lower_quartile_and_told_as_a_constraint() -> None:
     assert problem.optimum < problem.table.optimum
     evaluate = problem.begin(0)
     for row in (int(limit.values.argmin()), int(limit.values.argmax())):
-        constraints = evaluate(problem.table.parameters.iloc[row].to_dict()).constraints
+        constraints = evaluate(
+            problem.table.parameters.iloc[row].to_dict()
+        ).measurement.constraints
         assert constraints == {"params": limit.values[row] - limit.bound}
         assert (constraints["params"] <= 0) == problem.feasible[row]
 

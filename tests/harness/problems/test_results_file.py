@@ -81,8 +81,8 @@ def test_objectives_with_directions_and_a_limit_from_both_sides(runs: Path) -> N
     assert problem.directions == [StudyDirection.MAXIMIZE, StudyDirection.MINIMIZE]
     assert problem.feasible.tolist() == [False, *[True] * 6, False]
     evaluation = problem.begin(0)({"lr": 1, "act": "gelu"})
-    assert evaluation.values == (0.8, 8.0)
-    assert evaluation.constraints == {"latency": 1.0, "latency >=": -6.0}
+    assert evaluation.measurement.values == (0.8, 8.0)
+    assert evaluation.measurement.constraints == {"latency": 1.0, "latency >=": -6.0}
     assert np.isinf(problem.losses[7]).all()
     limited = problems.load(f"{runs}?params=lr,act&objective=score&limit=latency<=4")
     assert limited.kind == Kind.LIMIT
