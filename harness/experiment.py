@@ -18,6 +18,10 @@ from typing import Any
 from harness.problems import Problem
 
 
+UNITS = {False: "evaluations", True: "trials"}
+"""Unit of a budget by whether it counts trials."""
+
+
 @dataclass(frozen=True)
 class SamplerSpec:
     """Specification of a sampler.
@@ -74,7 +78,7 @@ class Cell:
     @property
     def unit(self) -> str:
         """Unit of the budget, ``"evaluations"`` or ``"trials"``."""
-        return "trials" if self.by_trials else "evaluations"
+        return UNITS[self.by_trials]
 
     @property
     def key(self) -> str:

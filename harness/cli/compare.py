@@ -7,10 +7,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 import sys
+from typing import Annotated
+
+import typer
 
 from harness import problems
 from harness import samplers
 from harness.cli import options
+from harness.cli import own_options
 from harness.cli.console import clean_errors
 from harness.cli.console import found
 from harness.cli.console import plain_warnings
@@ -20,7 +24,6 @@ from harness.cli.console import run_missing
 from harness.cli.console import say
 from harness.cli.report import SHOWN
 from harness.cli.report import show
-from harness.experiment import Cell
 from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
 from harness.experiment import make_cells
@@ -38,26 +41,93 @@ from harness.suites import Suite
 from harness.suites import select
 
 
+Problems = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="PROBLEM|SUITE",
+        help="FAMILY/PROBLEM, with @SOURCE for another source of its numbers, or the name of a "
+        "suite; zaps-harness list shows them. A file of results (.csv, .parquet, .xlsx), or "
+        "module:Object, a function of a trial or one of OptunaHub's benchmarks.",
+        show_default="nasbench201/cifar10",
+    ),
+]
+SamplerNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--sampler",
+        "-s",
+        help="A name of [bold]zaps-harness list[/bold] or module:Class, optional arguments and "
+        'label: "uni=optuna.samplers:TPESampler(multivariate=False)". Repeatable.',
+        show_default="those of the suite",
+    ),
+]
+BudgetSizes = Annotated[
+    list[int] | None,
+    typer.Option(
+        "--budget",
+        min=1,
+        help="Distinct evaluations, or trials where those are counted. Repeatable.",
+        show_default="those of the suite",
+    ),
+]
+Seeds = Annotated[
+    int | None,
+    typer.Option(min=1, help="Studies per sampler and problem.", show_default="that of the suite"),
+]
+FirstSeed = Annotated[int, typer.Option(min=0, help="First seed.")]
+SeedsOf = Annotated[
+    list[str],
+    typer.Option(
+        metavar="LABEL=N",
+        help="Fewer studies for a sampler that is slow, e.g. gp=3. Repeatable.",
+    ),
+]
+ByTrials = Annotated[
+    bool,
+    typer.Option(
+        "--by-trials",
+        help="Count repeats against the budget; the default does not, which favours samplers that "
+        "repeat themselves. Suites with costs always count trials.",
+    ),
+]
+InFlight = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        help="Trials that run side by side in each study: the oldest gets its value before the "
+        "next is asked.",
+    ),
+]
+AgainstPublished = Annotated[
+    bool,
+    typer.Option(
+        "--against-published",
+        help="Add the committed results of the paper's samplers on these tables; they are not run "
+        "again.",
+    ),
+]
+
+
 def compare(
-    problem: options.Problems = None,
-    params: options.Params = [],
-    objective: options.Objective = [],
-    direction: options.Direction = [],
-    minimize: options.Minimize = False,
-    proxies: options.Proxies = [],
-    limit: options.Limits = [],
-    optimum: options.Optimum = None,
-    sampler: options.SamplerNames = None,
-    budget: options.BudgetSizes = None,
-    seeds: options.Seeds = None,
-    first_seed: options.FirstSeed = 0,
-    seeds_of: options.SeedsOf = [],
-    by_trials: options.ByTrials = False,
-    in_flight: options.InFlight = 1,
+    problem: Problems = None,
+    params: own_options.Params = [],
+    objective: own_options.Objective = [],
+    direction: own_options.Direction = [],
+    minimize: own_options.Minimize = False,
+    proxies: own_options.Proxies = [],
+    limit: own_options.Limits = [],
+    optimum: own_options.Optimum = None,
+    sampler: SamplerNames = None,
+    budget: BudgetSizes = None,
+    seeds: Seeds = None,
+    first_seed: FirstSeed = 0,
+    seeds_of: SeedsOf = [],
+    by_trials: ByTrials = False,
+    in_flight: InFlight = 1,
     n_jobs: options.Jobs = None,
     engine: options.EngineName = "joblib",
     scheduler: options.Scheduler = None,
-    against_published: options.AgainstPublished = False,
+    against_published: AgainstPublished = False,
     output: options.Output = Path("zaps-results"),
 ) -> None:
     """Run a comparison, skipping finished studies; print its tables, write its page.
@@ -67,7 +137,7 @@ def compare(
     what is not there.
     """
     find_modules_here()
-    own_options = {
+    given = {
         "params": _listed(params),
         "objective": _listed(objective),
         "direction": _listed(direction) or ["minimize"] * minimize,
@@ -84,10 +154,10 @@ def compare(
                 seeds=seeds or suite.seeds,
                 by_trials=by_trials or suite.by_trials,
             )
-            for suite in select(_resolved(problem or ONE_TABLE.problems, own_options))
+            for suite in select(_resolved(problem or ONE_TABLE.problems, given))
         ]
         loaded = {text: problems.load(text) for suite in suites for text in suite.problems}
-        specs = {suite: make_specs(suite.samplers) for suite in suites}
+        specs = {suite: samplers.make_specs(suite.samplers) for suite in suites}
         most_seeds = _most_seeds(seeds_of, [spec.label for own in specs.values() for spec in own])
         for suite in suites:
             _check(suite, specs[suite], loaded, first_seed)
@@ -108,7 +178,8 @@ def compare(
         )
         if cell.seed - first_seed < most_seeds.get(cell.sampler.label, suite.seeds)
     ]
-    cells = _taking_over(cells, store)
+    with plain_warnings():
+        cells = [larger or cell for cell, larger in zip(cells, store.larger(cells), strict=True)]
     with clean_errors():
         failures = run_missing(cells, store, n_jobs, where)
     results = found(store, cells)
@@ -123,23 +194,6 @@ def compare(
             }
             show(results, suites, budgets, output)
     report_failures(failures, len(cells))
-
-
-def make_specs(texts: Sequence[str]) -> list[SamplerSpec]:
-    """Specifications of samplers as they are written on the command line.
-
-    Raises:
-        ValueError: If one cannot be met, or two have one label.
-    """
-    specs = [samplers.make_spec(text) for text in dict.fromkeys(texts)]
-    labels = [spec.label for spec in specs]
-    repeated = sorted({label for label in labels if labels.count(label) > 1})
-    if repeated:
-        raise ValueError(
-            f"Each sampler must have a label of its own, but {repeated} stand for several. Put a "
-            "label in front: my-name=module:Class."
-        )
-    return specs
 
 
 def find_modules_here() -> None:
@@ -199,20 +253,6 @@ def _introduce(loaded: Sequence[Problem], specs: Sequence[SamplerSpec]) -> None:
     for spec in specs:
         if not samplers.takes_seed(spec):
             say((f"{spec.label} takes no seed: its studies cannot be repeated.", "yellow"))
-
-
-def _taking_over(cells: Sequence[Cell], store: Store) -> list[Cell]:
-    """Cells, by evaluations where such a study is there: it has the one by trials in it."""
-    larger = [replace(cell, by_trials=False) for cell in cells]
-    with plain_warnings():
-        missing = store.missing(
-            each for each, cell in zip(larger, cells, strict=True) if cell.by_trials
-        )
-    keys = {cell.key for cell in missing}
-    return [
-        each if cell.by_trials and each.key not in keys else cell
-        for each, cell in zip(larger, cells, strict=True)
-    ]
 
 
 def _most_seeds(texts: Sequence[str], labels: Sequence[str]) -> dict[str, int]:

@@ -138,14 +138,10 @@ def _named(cell: Cell) -> str:
     return f"{cell.problem}, {cell.sampler.label}, {setting}, seed {cell.seed}"
 
 
-class clean_errors:
-    """Turn the library's ValueError into a message without a traceback."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(
-        self, error_type: type | None, error: BaseException | None, trace: object
-    ) -> None:
-        if isinstance(error, ValueError):
-            raise typer.BadParameter(str(error)) from error
+@contextmanager
+def clean_errors() -> Iterator[None]:
+    """Turn a ValueError of the library into a message without a traceback."""
+    try:
+        yield
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error

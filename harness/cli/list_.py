@@ -18,19 +18,16 @@ def list_() -> None:
     console.print(suites)
     table = Table("family", "problems", "source", "on this machine", title_justify="left")
     for family in FAMILIES:
+        named = (f"{family.name}: {family.description}", ", ".join(family.problems))
         for source in family.sources:
-            state = "yes" if source.name in family.present_sources else "no"
-            if source.name == family.default_source:
+            state = "yes" if source.is_present() else "no"
+            if state == "yes" and source.name == family.default_source:
                 state += ", the default"
-            table.add_row(
-                f"{family.name}: {family.description}",
-                ", ".join(family.problems),
-                f"{source.name}: {source.description}",
-                state,
-            )
+            table.add_row(*named, f"{source.name}: {source.description}", state)
+            named = ("", "")
     console.print(table)
-    named = Table("sampler", "description")
+    builtin = Table("sampler", "description")
     for entry in samplers.available():
-        named.add_row(entry.name, entry.description)
-    named.add_row("module:Class", "any other Optuna sampler, with keyword arguments")
-    console.print(named)
+        builtin.add_row(entry.name, entry.description)
+    builtin.add_row("module:Class", "any other Optuna sampler, with keyword arguments")
+    console.print(builtin)

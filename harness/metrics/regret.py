@@ -16,18 +16,18 @@ from harness.metrics.metric import Floats
 from harness.metrics.metric import Metric
 from harness.metrics.metric import Quantity
 from harness.metrics.snapshot import Snapshot
-from harness.problems.problem import TypicalProblem
+from harness.problems.problem import ScalarProblem
 
 
-def normalized_regret(best: npt.ArrayLike, problem: TypicalProblem) -> Floats:
-    """Regret of best values in percent; see the module's notations."""
+def normalized_regret(best: npt.ArrayLike, problem: ScalarProblem) -> Floats:
+    """Regret of best values in percent, NaN where the median is the optimum; see the notations."""
     distance = np.abs(np.asarray(best, dtype=np.float64) - problem.optimum)
     scale = abs(problem.typical - problem.optimum)
     # Where all values are equal, every configuration is the best.
     return np.asarray(100.0 * distance / scale if scale else 0.0 * distance)
 
 
-def _curve(snapshot: Snapshot, problem: TypicalProblem) -> Floats:
+def _curve(snapshot: Snapshot, problem: ScalarProblem) -> Floats:
     return normalized_regret(best_values(snapshot, problem), problem)
 
 

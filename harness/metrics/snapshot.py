@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from harness.experiment import UNITS
 from harness.experiment import CellResult
 
 
@@ -72,7 +72,7 @@ class Snapshot:
         return {
             "problem": cell.problem,
             "in_flight": cell.in_flight,
-            "unit": replace(cell, by_trials=self.by_trials).unit,
+            "unit": UNITS[self.by_trials],
             "budget": self.budget,
             "sampler": cell.sampler.label,
             "seed": cell.seed,

@@ -64,7 +64,10 @@ class FunctionProblem:
     minimizer: Params
     typical: float
     notes: tuple[str, ...] = ()
-    objectives: tuple[str] = ("value",)
+    objectives = ("value",)
+    kind = Kind.FUNCTION
+    table = None  # Configurations cannot be listed.
+    scores = None
 
     @property
     def text(self) -> str:
@@ -72,24 +75,9 @@ class FunctionProblem:
         return FAMILY.text(self.name, _SOURCE.name)
 
     @property
-    def kind(self) -> Kind:
-        """A function."""
-        return Kind.FUNCTION
-
-    @property
-    def scores(self) -> None:
-        """None: configurations cannot be listed."""
-        return None
-
-    @property
     def directions(self) -> list[StudyDirection]:
         """One objective, minimised."""
         return [StudyDirection.MINIMIZE]
-
-    @property
-    def table(self) -> None:
-        """None: configurations cannot be listed."""
-        return None
 
     @property
     def fingerprint(self) -> str:

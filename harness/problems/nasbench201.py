@@ -181,7 +181,7 @@ def _own_proxies(parameters: pd.DataFrame, dataset: str) -> tuple[pd.DataFrame, 
         return counted, "There are only two proxies, params and flops."
     note = f"Proxies are the project's own: {own_proxies.describe(NAME, n_classes)}."
     if n_classes != N_CLASSES[dataset]:
-        note += f" Those of {dataset} are the ones for {n_classes} classes, the nearest at hand."
+        note += f" Those of {dataset} are the ones for {n_classes} classes, the nearest there are."
     return pd.concat([counted, scored], axis=1)[list(PROXIES)], note
 
 

@@ -77,15 +77,11 @@ class ScalarProblem(Problem, Protocol):
 
     @property
     def optimum(self) -> float:
-        """Best value there is."""
-
-
-class TypicalProblem(ScalarProblem, Protocol):
-    """A scalar problem whose median value is known."""
+        """Best value there is; under a limit the best feasible one."""
 
     @property
     def typical(self) -> float:
-        """Median value over the whole space."""
+        """Median value over the whole space; under a limit over what is feasible."""
 
 
 class TradeoffProblem(Problem, Protocol):

@@ -99,7 +99,7 @@ def unknown(what: str, text: str, known: Iterable[str]) -> str:
     last = text.rpartition("/")[2]
     nearest = [each for each in known if each.rpartition("/")[2] == last]
     nearest += difflib.get_close_matches(text, known, n=_N_NEAREST, cutoff=0.5)
-    listed = ", ".join(dict.fromkeys(nearest)) or ", ".join(known[:_N_NEAREST]) + ", ..."
+    listed = ", ".join(dict.fromkeys(nearest or known[:_N_NEAREST]))
     return f"There is no {what} {text!r}. The nearest: {listed}. All of them: zaps-harness list."
 
 

@@ -64,6 +64,7 @@ class TabularBenchmark:
     direction: StudyDirection = StudyDirection.MAXIMIZE
     distributions: Mapping[str, BaseDistribution] = field(default_factory=dict)
     levels: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    kind = Kind.TABLE
 
     @cached_property
     def search_space(self) -> dict[str, BaseDistribution]:
@@ -75,11 +76,6 @@ class TabularBenchmark:
             )
             for name in self.parameters.columns
         }
-
-    @property
-    def kind(self) -> Kind:
-        """A table."""
-        return Kind.TABLE
 
     @property
     def objectives(self) -> tuple[str]:

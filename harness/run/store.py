@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import asdict
+from dataclasses import replace
 import gzip
 import json
 from pathlib import Path
@@ -86,6 +87,19 @@ class Store:
     def missing(self, cells: Iterable[Cell]) -> list[Cell]:
         """Cells without a readable result."""
         return [cell for cell in cells if self._read(self.path(cell)) is None]
+
+    def larger(self, cells: Sequence[Cell]) -> list[Cell | None]:
+        """Stored cells by evaluations for those by trials, in their order, else ``None``.
+
+        A study by evaluations has the one by trials in it.
+        """
+        by_evaluations = [replace(cell, by_trials=False) for cell in cells if cell.by_trials]
+        missing = {cell.key for cell in self.missing(by_evaluations)}
+        larger = (replace(cell, by_trials=False) for cell in cells)
+        return [
+            other if cell.by_trials and other.key not in missing else None
+            for cell, other in zip(cells, larger, strict=True)
+        ]
 
     @staticmethod
     def _read(path: Path) -> CellResult | None:

@@ -4,6 +4,7 @@ from harness.samplers.registry import Entry
 from harness.samplers.registry import available
 from harness.samplers.registry import build
 from harness.samplers.registry import make_spec
+from harness.samplers.registry import make_specs
 from harness.samplers.registry import paper_initial_proxies
 from harness.samplers.registry import takes_seed
 
@@ -13,6 +14,7 @@ __all__ = [
     "available",
     "build",
     "make_spec",
+    "make_specs",
     "paper_initial_proxies",
     "takes_seed",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 import difflib
 from functools import lru_cache
@@ -270,6 +271,23 @@ def make_spec(text: str) -> SamplerSpec:
         fingerprint=fingerprint(sampler_class.__module__),
         budget_aware=entry is not None and entry.budget_aware,
     )
+
+
+def make_specs(texts: Sequence[str]) -> list[SamplerSpec]:
+    """Turn the texts of several samplers into specifications; a repeated text counts once.
+
+    Raises:
+        ValueError: If one is refused by :func:`make_spec`, or two have one label.
+    """
+    specs = [make_spec(text) for text in dict.fromkeys(texts)]
+    labels = [spec.label for spec in specs]
+    repeated = sorted({label for label in labels if labels.count(label) > 1})
+    if repeated:
+        raise ValueError(
+            f"Each sampler must have a label of its own, but {repeated} stand for several. Put a "
+            "label in front: my-name=module:Class."
+        )
+    return specs
 
 
 def build(spec: SamplerSpec, problem: Problem, *, budget: int, seed: int) -> BaseSampler:

@@ -17,8 +17,8 @@ import pytest
 from harness import problems
 from harness import samplers
 from harness.experiment import Cell
+from harness.experiment import make_cells
 from harness.fingerprint import fingerprint
-from harness.run.runner import make_cells
 from harness.run.runner import run
 from harness.run.store import Store
 from optuna_zaps import ZAPSSampler
@@ -180,7 +180,7 @@ def test_code_that_does_the_same_computes_nothing_anew(
     change: Callable[[Package], None], package: Package, tmp_path: Path
 ) -> None:
     store = Store(tmp_path / "results")
-    problem = problems.load_problem("functions", "branin")
+    problem = problems.load("functions/branin")
 
     def missing() -> list[Cell]:
         forget()

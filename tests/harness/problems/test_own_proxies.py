@@ -69,10 +69,10 @@ def test_the_package_has_13_proxies_and_says_whose(dataset: str, clause: str) ->
 def test_graphs_have_the_published_accuracies_and_13_proxies(graphs: pd.DataFrame) -> None:
     own = problems.load_table("nasbench101/cifar10@parquet-own")
     assert tuple(own.proxies) == PROXIES
-    assert own.source == "parquet-own"
+    assert own.text == "nasbench101/cifar10@parquet-own"
     assert "1 cell a stage and 16 channels" in " ".join(own.notes)
     published = problems.load_table("nasbench101/cifar10")
-    assert published.source == "parquet"
+    assert published.text == "nasbench101/cifar10"
     np.testing.assert_array_equal(own.values, published.values)
     # The rows of the table are those of the graphs: the published score of the same name agrees.
     assert spearmanr(own.proxies["zen"], published.proxies["zen"]).statistic > 0.98

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 from tables import studies
 
-from harness.metrics import precision_curve
+from harness.metrics.precision import precision_curve
 
 
 pytestmark = [

@@ -9,7 +9,7 @@ import pytest
 from tables import studies
 
 from harness import problems
-from harness.metrics import precision_curve
+from harness.metrics.precision import precision_curve
 from harness.samplers.history import History
 from harness.samplers.random_distinct import RandomDistinctSampler
 from harness.samplers.space import Space
