@@ -13,7 +13,9 @@ Options of its text:
 - ``optimum``: the best value there is, if it is known.
 - ``folder``: folder of the module's file, where the command was run in it.
 
-A module of the working directory is found by workers, too: the text names its folder.
+A module of the working directory is found by workers, too: the text names its folder. A benchmark
+of OptunaHub's registry is ``optunahub.benchmarks.bbob:Problem(function_id=1, dimension=2)``, once
+OptunaHub has downloaded it (:mod:`harness.hub`).
 """
 
 from __future__ import annotations
@@ -39,6 +41,7 @@ import optuna
 from optuna.distributions import BaseDistribution
 from optuna.study import StudyDirection
 
+from harness import hub
 from harness import syntax
 from harness.fingerprint import fingerprint
 from harness.problems.evaluation import Measurement
@@ -217,7 +220,7 @@ def _object(target: str, arguments: Mapping[str, Any], folders: Sequence[str]) -
         if folder not in sys.path:
             sys.path.append(folder)
     try:
-        module = import_module(module_name)
+        module = (hub.load if hub.is_package(module_name) else import_module)(module_name)
         found = getattr(module, name)
     except AttributeError:
         raise ValueError(f"The module {module_name!r} has no object {name!r}.") from None
