@@ -1,4 +1,4 @@
-"""Checks of arguments, made where they are given rather than where they are first used."""
+"""Checks of arguments, made at the boundary rather than where they are first used."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ MAX_SEED = 2**32 - 1
 
 
 class NotAnIntegerError(TypeError, ValueError):
-    """Error for a number of something that is none, as 10.5 or NaN trials.
+    """Error for a count that is no integer, as 10.5 or NaN trials.
 
-    Both a TypeError and a ValueError, as scikit-learn's ``InvalidParameterError`` is: 10.5 is of
-    a wrong type, and a wrong value to someone who counts in floats.
+    Both a TypeError and a ValueError, as scikit-learn's ``InvalidParameterError``: 10.5 has a
+    wrong type, and is a wrong value to someone who counts in floats.
     """
 
 
@@ -33,7 +33,7 @@ def integer(name: str, value: Any, *, least: int | None = None, most: int | None
 
     Args:
         name: Name of the argument, for the messages.
-        value: What was given.
+        value: The argument.
         least: Smallest value, if there is one.
         most: Largest value, if there is one.
 
@@ -83,27 +83,27 @@ def boolean(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def function(name: str, value: Any, what: str) -> None:
+def function(name: str, value: Any, expected: str) -> None:
     """Check that an argument can be called.
 
     Args:
         name: Name of the argument, for the message.
-        value: What was given.
-        what: What it should be, in words.
+        value: The argument.
+        expected: Description of a valid argument.
 
     Raises:
         TypeError: If it cannot be called.
     """
     if not callable(value):
         raise TypeError(
-            f"{name} must be {what}, but got {value!r} of type {type(value).__name__}."
+            f"{name} must be {expected}, but got {value!r} of type {type(value).__name__}."
         )
 
 
 def takes(function: Callable[..., Any], n_arguments: int) -> bool:
-    """Whether a function can be called with so many positional arguments.
+    """Whether a function can be called with a number of positional arguments.
 
-    True for those of which Python does not know it.
+    Assumed of functions whose signature Python does not know.
     """
     try:
         inspect.signature(function).bind(*[None] * n_arguments)
@@ -115,9 +115,9 @@ def takes(function: Callable[..., Any], n_arguments: int) -> bool:
 
 
 def listed(value: Any) -> list[Any] | None:
-    """Return what has an order and one dimension as a list, ``None`` for anything else.
+    """Return a one-dimensional sequence as a list, ``None`` for anything else.
 
-    Text and bytes, sequences of characters, count as one thing; a set has no order to rely on.
+    Text and bytes count as one value; a set has no order to rely on.
     """
     if isinstance(value, str | bytes | bytearray):
         return None
@@ -125,13 +125,13 @@ def listed(value: Any) -> list[Any] | None:
         return list(value)
     arrays = np.ndarray | pd.Series | pd.Index | pd.api.extensions.ExtensionArray
     if isinstance(value, arrays) and value.ndim == 1:
-        # As objects, which turns numbers of a fixed width into Python's own.
+        # The type object turns numbers of a fixed width into Python's own.
         return list(np.asarray(value, dtype=object))
     return None
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the line of the user that led here."""
+    """Warn at the user's line that led here."""
     warnings.warn(message, category, stacklevel=_level_of_the_user())
 
 

@@ -1,4 +1,4 @@
-"""Files that are replaced at once: a full disk or a kill leaves the old one as it was."""
+"""Replacement of files in one step: a full disk or a kill leaves the old one as it was."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def replace_file(file: Path, write: Callable[[Path], Any]) -> None:
     """Write a file under another name beside it, and rename it when it is whole.
 
     Args:
-        file: The file, in a folder that is there.
-        write: Writes a path.
+        file: The file, in an existing folder.
+        write: Writes to a path.
 
     Raises:
         OSError: If it cannot be written. Nothing is left beside the old file then.

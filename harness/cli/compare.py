@@ -61,15 +61,6 @@ SamplerNames = Annotated[
         show_default="those of the suite",
     ),
 ]
-BudgetSizes = Annotated[
-    list[int] | None,
-    typer.Option(
-        "--budget",
-        min=1,
-        help="Distinct evaluations, or trials where those are counted. Repeatable.",
-        show_default="those of the suite",
-    ),
-]
 Seeds = Annotated[
     int | None,
     typer.Option(min=1, help="Studies per sampler and problem.", show_default="that of the suite"),
@@ -118,7 +109,7 @@ def compare(
     limit: own_options.Limits = [],
     optimum: own_options.Optimum = None,
     sampler: SamplerNames = None,
-    budget: BudgetSizes = None,
+    budget: options.BudgetSizes = None,
     seeds: Seeds = None,
     first_seed: FirstSeed = 0,
     seeds_of: SeedsOf = [],

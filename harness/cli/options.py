@@ -8,6 +8,15 @@ from typing import Annotated
 import typer
 
 
+BudgetSizes = Annotated[
+    list[int] | None,
+    typer.Option(
+        "--budget",
+        min=1,
+        help="Distinct evaluations, or trials where those are counted; by default those of the "
+        "suite or of the stored studies. Repeatable.",
+    ),
+]
 Jobs = Annotated[int | None, typer.Option(min=1, help="Processes; by default one per core.")]
 EngineName = Annotated[
     str, typer.Option(help="joblib: processes of this machine; dask: workers of a cluster.")

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from harness import problems
+from harness.cli import options
 from harness.cli.console import clean_errors
 from harness.cli.console import command_line
 from harness.cli.console import console
@@ -32,15 +33,6 @@ from harness.suites import Suite
 from harness.suites import select
 
 
-BudgetSizes = Annotated[
-    list[int] | None,
-    typer.Option(
-        "--budget",
-        min=1,
-        help="Budgets to measure the studies at; by default those that they were run for. "
-        "Repeatable.",
-    ),
-]
 Directory = Annotated[
     Path, typer.Argument(exists=True, file_okay=False, help="Directory of a comparison.")
 ]
@@ -49,7 +41,7 @@ SHOWN = ("summary.csv", "dashboard.html")
 """Files that :func:`show` writes."""
 
 
-def report(directory: Directory, budget: BudgetSizes = None) -> None:
+def report(directory: Directory, budget: options.BudgetSizes = None) -> None:
     """Do not run anything; print the tables and write the page of all results in a directory."""
     with clean_errors():
         check_writable(directory, SHOWN)

@@ -33,7 +33,7 @@ from harness.run.engines import watched
 from harness.run.provenance import provenance
 from harness.run.store import Store
 from harness.samplers import build
-from optuna_zaps.search.search import MIN_LABELS
+from optuna_zaps.search.model import MIN_LABELS
 
 
 ASKS_PER_EVALUATION = 20

@@ -26,7 +26,7 @@ from harness.samplers.space import SearchSpace
 from harness.samplers.space import Space
 from harness.samplers.space import categorical
 from harness.samplers.space import make_space
-from optuna_zaps.search.randomness import stream
+from optuna_zaps._randomness import stream
 from optuna_zaps.study.cache import Lock
 from optuna_zaps.study.cache import PerStudy
 

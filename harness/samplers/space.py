@@ -25,7 +25,7 @@ import pandas as pd
 
 from harness.problems.projection import HammingProjection
 from optuna_zaps.search.candidates import CandidateSet
-from optuna_zaps.search.candidates import Choices
+from optuna_zaps.search.choices import Choices
 
 
 Configuration = tuple[int, ...]

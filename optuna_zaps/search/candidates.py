@@ -1,109 +1,33 @@
-"""The finite set of configurations that a search chooses from (paper, Section 3: the space A).
+"""Finite set of configurations that a search chooses from (Section 3: the space A).
 
 Notations:
     codes: int array of shape (n_candidates, n_parameters); ``codes[i, j]`` is the position of
         candidate ``i``'s value among the choices of parameter ``j``.
-    encoding: float32 array of shape (n_candidates, n_features), the structure e(a) of
-        Section 3.4: one-hot for unordered parameters, the place in [0, 1] for numbers. A parameter
-        of too many choices for that has a column for each that was tried, in a pool, or is
-        encoded by the digits of their positions.
+    name: uint64 number of a configuration, a weighted sum of its codes.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable
 from collections.abc import Mapping
 from collections.abc import Sequence
 import contextlib
 from functools import cached_property
-import hashlib
 import math
 from typing import Any
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from scipy.sparse import csr_array
 
+from optuna_zaps.search.choices import Choices
+from optuna_zaps.search.choices import choice_key
+from optuna_zaps.search.choices import is_missing
+from optuna_zaps.search.encoding import Encoding
+
 
 MAX_CANDIDATES = 2**18
 """Largest space that is enumerated, in configurations (an 8 MiB table of 32-byte rows)."""
-
-MAX_CELLS = 2**24
-"""Largest encoding of a candidate set, in numbers (64 MiB): room for 64 columns of the most
-candidates that are enumerated."""
-
-MAX_POOL_COLUMNS = MAX_CELLS // 2**12
-"""Most columns of the encoding of a pool, whatever the number of candidates in it."""
-
-
-_LONG = 64
-"""Longest text of a choice that is its own key; a longer one has a digest for a key."""
-
-_DIGEST = "sha256"
-
-
-class _NaN:
-    """Stands for NaN among choices; a class, so that it stays one object in a pickle."""
-
-
-class Choices(tuple[Any, ...]):
-    """The possible values of a parameter.
-
-    Their keys and positions are found once for all candidate sets that share them.
-    """
-
-    @cached_property
-    def keys(self) -> tuple[Hashable, ...]:
-        """:func:`choice_key` of each."""
-        return tuple(map(choice_key, self))
-
-    @cached_property
-    def offer(self) -> frozenset[Hashable]:
-        """The keys in no order."""
-        return frozenset(self.keys)
-
-    @cached_property
-    def positions(self) -> dict[Hashable, int]:
-        """Position of each by its key."""
-        return {key: position for position, key in enumerate(self.keys)}
-
-    @cached_property
-    def missing(self) -> int | None:
-        """Position of ``None`` or NaN, ``None`` if neither is among them."""
-        return next((i for i, value in enumerate(self) if is_missing(value)), None)
-
-    def position(self, value: Any) -> int | None:
-        """Position of a value, ``None`` if it is none of them.
-
-        ``None`` and NaN stand for each other where only one of them is offered: a table does not
-        tell them apart.
-        """
-        position = self.positions.get(choice_key(value))
-        return self.missing if position is None and is_missing(value) else position
-
-
-class _Feature(NamedTuple):
-    """Columns of an encoding: a number, or what tells choices without order apart.
-
-    Attributes:
-        parameter: Number of the parameter.
-        width: Number of columns.
-        places: Of a number, the place in [0, 1] of each choice.
-        columns: Of too many choices, the column of each, counted from the first of these.
-    """
-
-    parameter: int
-    width: int
-    places: npt.NDArray[np.float64] | None
-    columns: npt.NDArray[np.intp] | None = None
-
-    @property
-    def is_one_hot(self) -> bool:
-        """Whether each choice has a column of its own."""
-        return self.places is None and self.columns is None
 
 
 class CandidateSet:
@@ -114,16 +38,17 @@ class CandidateSet:
             The possible values of each parameter, in the order that ``codes`` refers to.
         codes:
             Array of shape (n_candidates, n_parameters) of positions in ``choices``.
-        places:
-            For each parameter whose choices are numbers the place of each of them in [0, 1], on
-            the scale on which differences matter: its one numeric feature. The other parameters
-            are encoded one-hot.
+        coordinates:
+            For each parameter whose choices are numbers the coordinate of each choice in [0, 1],
+            on the scale on which differences matter: its column of the encoding. The other
+            parameters are encoded one-hot.
         drop_repeated:
             Whether a configuration that equals an earlier one is left out, rather than an error.
         n_seen:
-            Of a pool, how many candidates, the first, have been tried. The encoding of a pool has
-            no more than :data:`MAX_POOL_COLUMNS`, whatever its size; by default the candidates
-            are no pool, and there are as many columns as :data:`MAX_CELLS` allows.
+            Of a pool, number of candidates, the first, that have been tried. The encoding of a
+            pool has at most :data:`~optuna_zaps.search.encoding.MAX_POOL_COLUMNS` columns; by
+            default the candidates are no pool, and there are as many columns as
+            :data:`~optuna_zaps.search.encoding.MAX_CELLS` allows.
 
     Raises:
         ValueError: If two candidates are the same configuration, or there is none.
@@ -134,7 +59,7 @@ class CandidateSet:
         choices: Mapping[str, Sequence[Any]],
         codes: npt.NDArray[np.integer[Any]],
         *,
-        places: Mapping[str, npt.ArrayLike] | None = None,
+        coordinates: Mapping[str, npt.ArrayLike] | None = None,
         drop_repeated: bool = False,
         n_seen: int | None = None,
     ) -> None:
@@ -143,8 +68,9 @@ class CandidateSet:
             for name, values in choices.items()
         }
         self.codes = np.ascontiguousarray(codes, dtype=np.intp)
-        self.places = {
-            name: np.asarray(values, dtype=np.float64) for name, values in (places or {}).items()
+        self.coordinates = {
+            name: np.asarray(values, dtype=np.float64)
+            for name, values in (coordinates or {}).items()
         }
         self._is_grid = False
         assert self.codes.ndim == 2
@@ -169,28 +95,30 @@ class CandidateSet:
         cls,
         choices: Mapping[str, Sequence[Any]],
         *,
-        places: Mapping[str, npt.ArrayLike] | None = None,
+        coordinates: Mapping[str, npt.ArrayLike] | None = None,
     ) -> CandidateSet:
         """All combinations of the choices, the last parameter varying fastest."""
         sizes = [len(values) for values in choices.values()]
         codes = np.indices(sizes, dtype=np.intp).reshape(len(sizes), -1).T
-        candidates = cls(choices, codes, places=places)
+        candidates = cls(choices, codes, coordinates=coordinates)
         candidates._is_grid = True
         return candidates
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what makes the set anew; a grid is told by its choices alone."""
+        """Return the arguments of the set; of a grid, its choices are enough."""
         most = max(len(values) for values in self.choices.values())
         return {
             "choices": {name: tuple(values) for name, values in self.choices.items()},
             "codes": None if self._is_grid else self.codes.astype(np.min_scalar_type(most)),
-            "places": self.places,
+            "coordinates": self.coordinates,
             "n_seen": self._n_seen,
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         if state["codes"] is None:
-            self.__dict__.update(vars(self.grid(state["choices"], places=state["places"])))
+            self.__dict__.update(
+                vars(self.grid(state["choices"], coordinates=state["coordinates"]))
+            )
         else:
             CandidateSet.__init__(self, **state)
 
@@ -200,7 +128,7 @@ class CandidateSet:
         frame: pd.DataFrame,
         choices: Mapping[str, Sequence[Any]] | None = None,
         *,
-        places: Mapping[str, npt.ArrayLike] | None = None,
+        coordinates: Mapping[str, npt.ArrayLike] | None = None,
     ) -> CandidateSet:
         """One candidate for each row of a frame whose columns are the parameters.
 
@@ -210,8 +138,8 @@ class CandidateSet:
             choices:
                 Possible values of each parameter. By default those that occur, in order of first
                 appearance.
-            places:
-                As for the class.
+            coordinates:
+                See the class.
 
         Raises:
             ValueError: If a value is not among the choices, or a configuration occurs twice.
@@ -220,7 +148,7 @@ class CandidateSet:
         for column, name in enumerate(frame.columns):
             codes[:, column], occurring[name] = _factorized(frame[name])
         if choices is None:
-            return cls(occurring, codes, places=places)
+            return cls(occurring, codes, coordinates=coordinates)
         offered = {name: Choices(values) for name, values in choices.items()}
         for column, (name, values) in enumerate(offered.items()):
             translation = []
@@ -234,7 +162,7 @@ class CandidateSet:
                     )
                 translation.append(position)
             codes[:, column] = np.asarray(translation)[codes[:, column]]
-        return cls(offered, codes, places=places)
+        return cls(offered, codes, coordinates=coordinates)
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -244,7 +172,7 @@ class CandidateSet:
         """Names of the parameters."""
         return tuple(self.choices)
 
-    # A pool of candidates lives for one trial, which seldom looks anything up in it.
+    # Lazily: a pool lives for one trial, which seldom needs the index.
     @cached_property
     def _index(self) -> dict[int, int]:
         """Row by the number that names the configuration."""
@@ -257,84 +185,31 @@ class CandidateSet:
         )
 
     @cached_property
-    def _features(self) -> tuple[_Feature, ...]:
-        """Columns of the encoding, parameter by parameter."""
-        is_pool = self._n_seen is not None
-        n_columns = MAX_POOL_COLUMNS if is_pool else MAX_CELLS // len(self)
-        sizes = [len(values) for name, values in self.choices.items() if name not in self.places]
-        share = _fair_share(sizes, n_columns - len(self.places))
-        features: list[_Feature] = []
-        for parameter, (name, values) in enumerate(self.choices.items()):
-            if name in self.places:
-                features.append(_Feature(parameter, 1, self.places[name]))
-            elif len(values) <= share:
-                features.append(_Feature(parameter, len(values), None))
-            elif is_pool:
-                seen = self.codes[: self._n_seen, parameter]
-                columns = _columns_of_seen(seen, len(values), share)
-                features.append(_Feature(parameter, share, None, columns))
-            else:
-                # A choice that hardly occurs twice has nothing to tell of another candidate.
-                share_of_digits = share if 2 * len(values) <= len(self) else 1
-                features += [
-                    _Feature(parameter, width, None, columns)
-                    for width, columns in _digits(len(values), share_of_digits)
-                ]
-        return tuple(features)
+    def _encoded(self) -> Encoding:
+        return Encoding(self.choices, self.codes, self.coordinates, self._n_seen)
 
-    @cached_property
+    @property
     def encoding(self) -> npt.NDArray[np.float32]:
-        """Array of shape (n_candidates, n_features); see the module's notations."""
-        # Columns next to each other in memory, since a fit selects columns.
-        encoding = np.zeros((len(self), sum(self.widths)), dtype=np.float32, order="F")
-        rows, start = np.arange(len(self)), 0
-        for feature in self._features:
-            code = self.codes[:, feature.parameter]
-            if feature.places is not None:
-                encoding[:, start] = feature.places[code]
-            else:
-                column = code if feature.columns is None else feature.columns[code]
-                encoding[rows, start + column] = 1.0
-            start += feature.width
-        return encoding
+        """Array of shape (n_candidates, n_columns), see :mod:`optuna_zaps.search.encoding`."""
+        return self._encoded.matrix
 
     @property
     def widths(self) -> tuple[int, ...]:
-        """Number of columns of each parameter, or of each digit of one."""
-        return tuple(feature.width for feature in self._features)
+        """See :attr:`Encoding.widths`."""
+        return self._encoded.widths
 
     @property
     def numeric(self) -> tuple[bool, ...]:
-        """Whether each of these is a number."""
-        return tuple(feature.places is not None for feature in self._features)
+        """See :attr:`Encoding.numeric`."""
+        return self._encoded.numeric
 
     @property
-    def kinds(self) -> tuple[int, ...]:
-        """For each column of the encoding the number of its choice.
-
-        Parameters that offer the same choices, in any order, share numbers, as the edges of a
-        cell share operations. -1 where no other parameter offers the same, for numbers, and where
-        a column is no choice.
-        """
-        all_choices = list(self.choices.values())
-        # Numbers are left out first: drawn from a range, they are thousands of choices.
-        one_hot = [all_choices[f.parameter] for f in self._features if f.is_one_hot]
-        n_offering = Counter(choices.offer for choices in one_hot)
-        numbers: dict[frozenset[Hashable], dict[Hashable, int]] = {}
-        kinds: list[int] = []
-        for feature in self._features:
-            choices = all_choices[feature.parameter]
-            if not feature.is_one_hot or n_offering[choices.offer] == 1:
-                kinds += [-1] * feature.width
-            else:
-                if choices.offer not in numbers:
-                    start = sum(map(len, numbers.values()))
-                    numbers[choices.offer] = {k: start + i for i, k in enumerate(choices.keys)}
-                kinds += map(numbers[choices.offer].__getitem__, choices.keys)
-        return tuple(kinds)
+    def shared_choices(self) -> tuple[int, ...]:
+        """See :attr:`Encoding.shared_choices`."""
+        return self._encoded.shared_choices
 
     def neighbourhood_mean(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Mean over the neighbours of each candidate, those that differ in one parameter.
+        """Mean over the neighbours of each candidate, which differ from it in one parameter.
 
         Args:
             values: Array of shape (n_candidates, n_columns).
@@ -345,9 +220,10 @@ class CandidateSet:
         total = np.zeros_like(values)
         count = np.zeros((len(self), 1))
         for column, weight in enumerate(self._weights):
-            # The name without this parameter is that of the line of all that differ in it alone.
-            place = self.codes[:, column].astype(np.uint64) * weight
-            lines, line = np.unique(self._names - place, return_inverse=True)
+            # Candidates that differ in this parameter alone lie on a line: they share the name
+            # without its part.
+            own = self.codes[:, column].astype(np.uint64) * weight
+            lines, line = np.unique(self._names - own, return_inverse=True)
             member = csr_array(
                 (np.ones(len(self)), line, np.arange(len(self) + 1)), (len(self), len(lines))
             )
@@ -403,11 +279,13 @@ class CandidateSet:
     @cached_property
     def _numbers(self) -> dict[str, npt.NDArray[np.float64]]:
         """Choices of the parameters that are numbers, as floats."""
-        return {name: np.asarray(self.choices[name], dtype=np.float64) for name in self.places}
+        return {
+            name: np.asarray(self.choices[name], dtype=np.float64) for name in self.coordinates
+        }
 
     def _position(self, name: str, value: Any) -> int | None:
         position = self.choices[name].position(value)
-        if position is None and name in self.places and isinstance(value, int | float):
+        if position is None and name in self.coordinates and isinstance(value, int | float):
             # A float on a grid reaches us rounded in more than one way: low + k * step.
             distance = np.abs(self._numbers[name] - value)
             nearest = int(distance.argmin())
@@ -415,90 +293,11 @@ class CandidateSet:
         return position
 
 
-def choice_key(value: Any) -> Any:
-    """Hashable stand-in that equals itself for NaN, as Optuna compares choices.
-
-    A list equals a tuple: storages return either as a list. A long value has a digest for a key.
-    """
-    if type(value) in (int, bool) or (type(value) is str and len(value) <= _LONG):
-        return value  # most are, and are asked for often
-    if isinstance(value, float | np.floating) and math.isnan(value):
-        return _NaN
-    if isinstance(value, Mapping) and value.keys() == {_DIGEST}:
-        return (_DIGEST, value[_DIGEST])
-    key: Any = value
-    if isinstance(value, list | tuple):
-        key = tuple(choice_key(item) for item in value)
-    try:
-        hash(key)
-    except TypeError:
-        key = repr(key)
-    if isinstance(key, str | tuple) and len(text := repr(key)) > _LONG + 2:
-        return (_DIGEST, hashlib.sha256(text.encode()).hexdigest())
-    return key
-
-
-def digested(value: Any) -> Any:
-    """Return a value, or a digest in a mapping if its JSON would be long."""
-    key = choice_key(value)
-    if isinstance(key, tuple) and len(key) == 2 and key[0] == _DIGEST:
-        return {_DIGEST: key[1]}
-    return value
-
-
-def is_missing(value: Any) -> bool:
-    """Whether pandas takes a value for a missing one."""
-    missing = pd.isna(value)
-    return isinstance(missing, bool) and missing  # of a list it says so for each item
-
-
-def _fair_share(sizes: Sequence[int], total: int) -> int:
-    """Most columns that a parameter may have, so that all have the total at most."""
-    left = total
-    for n_smaller, size in enumerate(sorted(sizes)):
-        share = left // (len(sizes) - n_smaller)
-        if size > share:
-            return max(share, 1)
-        left -= size
-    return max(sizes, default=1)
-
-
-def _columns_of_seen(
-    seen: npt.NDArray[np.intp], n_choices: int, width: int
-) -> npt.NDArray[np.intp]:
-    """Column of each choice where those that were seen have one each, and the others the last.
-
-    As good as a column for each: a choice that no label has is like any other such choice. Once
-    more were seen than there are columns, some share.
-    """
-    columns = np.full(n_choices, width - 1)
-    distinct, first = np.unique(seen, return_index=True)
-    in_order = distinct[np.argsort(first)]
-    columns[in_order] = np.arange(len(in_order)) % max(width - 1, 1)
-    return columns
-
-
-def _digits(n_choices: int, share: int) -> list[tuple[int, npt.NDArray[np.intp]]]:
-    """Widths of the fewest digits of a position that fit, and each position's digits.
-
-    Choices that differ then share some digits, but not all. Where even binary digits do not fit,
-    choices next to each other share a column.
-    """
-    n_digits, base = 1, n_choices
-    while n_digits * base > share and base > 2:
-        n_digits += 1
-        base = math.ceil(n_choices ** (1 / n_digits))
-    positions = np.arange(n_choices)
-    if n_digits * base > share:
-        return [(share, positions * share // n_choices)]
-    return [(base, positions // base**power % base) for power in reversed(range(n_digits))]
-
-
 def _weights(sizes: Sequence[int]) -> npt.NDArray[np.uint64]:
-    """What a position counts for, for each parameter, in the number that names a configuration.
+    """Per-parameter weights of a position in the number that names a configuration.
 
-    That of the mixed radix, where it fits into 64 bits. Beyond, a random odd number: then two of
-    the candidates share a name with a chance of about 10^-7 for a million of them.
+    Those of the mixed radix, where it fits into 64 bits. Beyond, random odd numbers: then two of
+    a million candidates share a name with a probability of about 10^-7.
     """
     if math.prod(sizes) < 2**63:
         strides = [math.prod(sizes[column + 1 :]) for column in range(len(sizes))]
@@ -508,7 +307,7 @@ def _weights(sizes: Sequence[int]) -> npt.NDArray[np.uint64]:
 
 
 def _names(codes: npt.NDArray[np.intp], weights: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """The number that names each configuration, modulo 2^64, shape (n_candidates,)."""
+    """Number that names each configuration, modulo 2^64, shape (n_candidates,)."""
     return np.asarray(codes.astype(np.uint64) @ weights, dtype=np.uint64)
 
 

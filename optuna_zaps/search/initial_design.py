@@ -1,4 +1,4 @@
-"""Hybrid K-means initialisation (Section 3.2).
+"""Initial designs: hybrid K-means (Section 3.2), and others where there are no proxies.
 
 Notations:
     ranks: float array of shape (n_candidates, n_proxies), ranks in [0, 1] of the proxies that
@@ -27,11 +27,11 @@ _CHUNK = 2**14
 
 @dataclass(frozen=True)
 class Plan:
-    """Which candidates to evaluate before there is a model.
+    """Candidates to evaluate before there is a model.
 
     Attributes:
         candidates: Array of shape (n_points,), distinct, in order of evaluation.
-        phases: What each of them is for, ``"exploitation"``, ``"coverage"`` or ``"random"``.
+        phases: Purpose of each, ``"exploitation"``, ``"coverage"`` or ``"random"``.
     """
 
     candidates: npt.NDArray[np.intp]
@@ -145,7 +145,12 @@ class SequenceDesign:
 
 
 def uniform_plan(n_candidates: int, n_points: int, rng: np.random.Generator) -> Plan:
-    """Distinct candidates, each as likely as any other: the ablation of Section 4.6.
+    """Draw distinct candidates, each as likely as any other (the ablation of Section 4.6).
+
+    Args:
+        n_candidates: Number of candidates to draw from.
+        n_points: Number of candidates to draw.
+        rng: Draws them.
 
     Returns:
         A plan of min(n_points, n_candidates) points and one phase, ``"random"``.
@@ -155,7 +160,11 @@ def uniform_plan(n_candidates: int, n_points: int, rng: np.random.Generator) -> 
 
 
 def sequence_plan(n_candidates: int, n_points: int) -> Plan:
-    """The first candidates in their order, where that order is a sequence that fills the space.
+    """Take the leading candidates, whose order is a sequence that fills the space.
+
+    Args:
+        n_candidates: Number of candidates to take from.
+        n_points: Number of candidates to take.
 
     Returns:
         A plan of min(n_points, n_candidates) points and one phase, ``"coverage"``.
@@ -167,7 +176,7 @@ def sequence_plan(n_candidates: int, n_points: int) -> Plan:
 def maximin_plan(
     encoding: npt.NDArray[np.float32], n_points: int, rng: np.random.Generator
 ) -> Plan:
-    """Each point as far as can be from those before: the start where no proxy is known.
+    """Choose each point as far as possible from those before.
 
     Not in the paper, which always has proxies.
 
@@ -212,18 +221,21 @@ def hybrid_kmeans(
         A plan in which the two phases alternate, so that it may be cut anywhere.
     """
     n_points = min(n_points, len(ranks))
-    # The order of the table must not decide between candidates at the same place.
+    # The order of the table must not decide between candidates of equal ranks.
     shuffled = rng.permutation(len(ranks))
+    # Deviation: the paper leaves the aggregate score open; here it is the mean rank.
     score = ranks[shuffled].mean(axis=1)
     n_top = max(1, round(settings.top_fraction * len(ranks)))
     in_top = np.zeros(len(ranks), dtype=np.bool_)
     in_top[shuffled[np.argsort(-score, kind="stable")[:n_top]]] = True
     top = shuffled[in_top[shuffled]]
 
+    # Half of the points are centroids of the top (exploitation), half of the rest (coverage).
     exploitation = _spread(ranks, top, min(n_points // 2, n_top), rng, settings)
     rest = shuffled[~np.isin(shuffled, exploitation)]
     coverage = _spread(ranks, rest, n_points - len(exploitation), rng, settings)
 
+    # Alternately: i + 1/4 of the one before i + 1/2 of the other.
     order = np.argsort(
         np.concatenate([np.arange(len(exploitation)) + 0.25, np.arange(len(coverage)) + 0.5]),
         kind="stable",
@@ -241,7 +253,7 @@ def _spread(
     rng: np.random.Generator,
     settings: HybridKMeans,
 ) -> npt.NDArray[np.intp]:
-    """The candidate of the pool nearest to each K-means centroid, none twice."""
+    """Find the candidate of the pool nearest to each K-means centroid, none twice."""
     if n_points == 0:
         return np.empty(0, dtype=np.intp)
     points = ranks[pool].astype(np.float32)  # ranks need no more, and it halves the time
@@ -252,7 +264,7 @@ def _spread(
         random_state=int(rng.integers(2**31)),
     )
     with one_thread(), warnings.catch_warnings():
-        # Fewer distinct points than clusters leave empty ones, whose centroids still serve here.
+        # Fewer distinct points than clusters leave empty ones, whose centroids are as good here.
         warnings.simplefilter("ignore", ConvergenceWarning)
         # Deviation: the paper clusters every point. The pool is shuffled: its head is a sample.
         centroids = kmeans.fit(points[: max(settings.max_points, n_points)]).cluster_centers_

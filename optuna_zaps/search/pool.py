@@ -25,7 +25,7 @@ import numpy.typing as npt
 from scipy.stats import qmc
 
 from optuna_zaps.search.candidates import CandidateSet
-from optuna_zaps.search.candidates import Choices
+from optuna_zaps.search.choices import Choices
 
 
 FloatArray = npt.NDArray[np.float64]
@@ -49,24 +49,22 @@ class PoolSettings:
     """Size and spread of a pool.
 
     Attributes:
-        n_global: Points of a scrambled Sobol sequence over the whole space, a power of 2.
-        n_global_alike: Number in place of ``n_global`` where nothing tells far points apart, as in
-            a space without numbers and proxies: there a point that shares little with those seen
-            is like any other, and seldom chosen.
-        n_local: Points near known ones, which take turns. Those of the best eight alone would do
-            worse: a pool then holds few candidates of other promising regions.
+        n_planned: Points of a scrambled Sobol sequence over the whole space, a power of 2, in the
+            first pool, from which the initial evaluations are planned.
+        n_global: Number of such points in each later pool, a power of 2.
+        n_local: Points near known ones, which take turns.
         n_labels: Most labels of a fit over a pool, so that its time does not grow with the cube
             of their number.
         min_step: Smallest standard deviation of a local step of a number, in units of its range.
         max_step: Largest standard deviation of such a step.
     """
 
-    n_global: int = 1024
-    n_global_alike: int = 256
-    n_local: int = 1024
-    n_labels: int = 256
-    min_step: float = 0.005
-    max_step: float = 0.3
+    n_planned: int
+    n_global: int
+    n_local: int
+    n_labels: int
+    min_step: float
+    max_step: float
 
 
 class Scale(Protocol):
@@ -244,13 +242,13 @@ class Pool:
         settings: Size and spread.
     """
 
-    def __init__(self, axes: Mapping[str, Axis], settings: PoolSettings | None = None) -> None:
-        self.settings = settings or PoolSettings()
+    def __init__(self, axes: Mapping[str, Axis], settings: PoolSettings) -> None:
+        self.settings = settings
         self._axes = dict(axes)
 
     def spread(self, rng: np.random.Generator) -> CandidateSet:
         """Candidates over the whole space alone, in the order of the Sobol sequence."""
-        drawn = self._sobol(rng, self.settings.n_global)
+        drawn = self._sobol(rng, self.settings.n_planned)
         values = [axis.values(drawn[:, i]) for i, axis in enumerate(self._axes.values())]
         return self._candidates(values, 0)
 
@@ -281,9 +279,8 @@ class Pool:
         for column, axis in enumerate(self._axes.values()):
             # An incumbent outside the range is replaced by the nearest point within.
             centres[:, column] = np.clip(axis.points(known[column][list(incumbents)]), 0.0, 1.0)
-        alike = spread is None and not any(axis.is_numeric for axis in self._axes.values())
-        n_global = self.settings.n_global_alike if alike else self.settings.n_global
-        drawn = np.vstack([self._sobol(spread or rng, n_global), self._near(centres, rng)])
+        everywhere = self._sobol(spread or rng, self.settings.n_global)
+        drawn = np.vstack([everywhere, self._near(centres, rng)])
         values = []
         for column, (name, axis) in enumerate(self._axes.items()):
             if name in fixed:
@@ -316,10 +313,12 @@ class Pool:
         return points
 
     def _candidates(self, values: Sequence[Values], n_seen: int) -> CandidateSet:
-        choices, places = {}, {}
+        choices, coordinates = {}, {}
         codes = np.empty((len(values[0]), len(self._axes)), dtype=np.intp)
         for column, (name, axis) in enumerate(self._axes.items()):
-            choices[name], codes[:, column], coordinates = axis.coded(values[column])
-            if coordinates is not None:
-                places[name] = coordinates
-        return CandidateSet(choices, codes, places=places, drop_repeated=True, n_seen=n_seen)
+            choices[name], codes[:, column], of_choices = axis.coded(values[column])
+            if of_choices is not None:
+                coordinates[name] = of_choices
+        return CandidateSet(
+            choices, codes, coordinates=coordinates, drop_repeated=True, n_seen=n_seen
+        )

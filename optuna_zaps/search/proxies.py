@@ -1,4 +1,4 @@
-"""Cheap numbers known for every candidate, and their ranks (Section 3.4: r(a)).
+"""Numbers that are cheap to compute for every candidate, and their ranks (Section 3.4: r(a)).
 
 Notations:
     values: float64 array of shape (n_candidates, n_proxies), as the user gave them.
@@ -21,7 +21,7 @@ from tqdm.auto import tqdm
 
 from optuna_zaps import _checks
 from optuna_zaps.search.candidates import CandidateSet
-from optuna_zaps.search.candidates import is_missing
+from optuna_zaps.search.choices import is_missing
 from optuna_zaps.search.proxy_function import ProxyFunction
 from optuna_zaps.search.proxy_function import RememberedProxies
 from optuna_zaps.search.proxy_function import real_number
@@ -34,23 +34,23 @@ class ProxyTable:
         values:
             Frame of shape (n_candidates, n_proxies), row ``i`` belonging to candidate ``i``.
         reference:
-            Table that says which proxies are of use, and among whose values the ranks are
-            counted, so that they can be compared from one set of candidates to another. By
-            default the values' own.
+            Table with the usable proxies, among whose values the ranks are counted, so that they
+            can be compared from one set of candidates to another. By default the values
+            themselves.
         n_failed:
             Number of candidates for which a function failed, which are not counted where a proxy
             misses values.
         remark:
-            What else there is to warn of.
+            Further text of the warning.
 
     Attributes:
-        names: Names of the proxies that are of use.
+        names: Names of the usable proxies.
         values: See the module's notations.
         ranks: See the module's notations. A missing value takes the middle rank 0.5.
 
     Warns:
         UserWarning: One warning that names every proxy that is dropped (constant, or without a
-            single number) or that has non-finite values, and says what becomes of them.
+            single number) or that has non-finite values, and how they are ranked.
 
     Raises:
         ValueError: If a column does not hold real numbers or a name occurs twice.
@@ -78,9 +78,9 @@ class ProxyTable:
                     f"Each proxy must have a name of its own, but got {repeated} twice."
                 )
             array = _numbers(values)
-            kept = self._screened(list(values.columns), array, n_failed, complaints)
-            self.names = tuple(values.columns[column] for column in kept)
-            self.values = np.asarray(array[:, kept], dtype=np.float64)
+            usable = self._screened(list(values.columns), array, n_failed, complaints)
+            self.names = tuple(values.columns[column] for column in usable)
+            self.values = np.asarray(array[:, usable], dtype=np.float64)
             self.ranks = scaled_ranks(self.values)
         if complaints:
             _checks.warn(f"Proxies: {'; '.join(complaints)}.")
@@ -167,6 +167,10 @@ class ProxyTable:
             )
         return np.asarray([positions[name] for name in names], dtype=np.intp)
 
+    def names_of(self, columns: npt.NDArray[np.intp]) -> tuple[str, ...]:
+        """Names of proxies by position."""
+        return tuple(self.names[column] for column in columns.tolist())
+
     @staticmethod
     def _screened(
         names: Sequence[str],
@@ -174,8 +178,8 @@ class ProxyTable:
         n_failed: int,
         complaints: list[str],
     ) -> list[int]:
-        """Return the columns of use, and add to the complaints what is not as it should be."""
-        kept = []
+        """Find the usable columns, and add the faults of all columns to the complaints."""
+        usable = []
         for column, name in enumerate(names):
             known = values[~np.isnan(values[:, column]), column]
             n_missing = len(values) - n_failed - len(known)
@@ -186,12 +190,12 @@ class ProxyTable:
             if np.all(known == known[0]):
                 complaints.append(f"{name!r} is constant and is ignored")
                 continue
-            kept.append(column)
+            usable.append(column)
             if n_missing:
                 complaints.append(f"{name!r} misses {n_missing} values, ranked in the middle")
             if n_infinite:
                 complaints.append(f"{name!r} has {n_infinite} infinite values, ranked at the ends")
-        return kept
+        return usable
 
 
 def _numbers(values: pd.DataFrame) -> npt.NDArray[np.float64]:
@@ -224,7 +228,7 @@ def _floats(name: str, column: pd.Series[Any]) -> npt.NDArray[np.float64]:
 
 
 def scaled_ranks(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Average ranks of each column scaled to [0, 1]; NaN becomes 0.5.
+    """Scale the average ranks of each column to [0, 1]; NaN becomes 0.5.
 
     Args:
         values: Array of shape (n_candidates, n_proxies).
@@ -241,7 +245,7 @@ def scaled_ranks(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 def _ranks_among(
     values: npt.NDArray[np.float64], reference: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
-    """Scaled ranks that values have, or would have, among others; NaN becomes 0.5."""
+    """Rank values among others, as if each were one of them; NaN becomes 0.5."""
     ranks = np.full(values.shape, 0.5)
     for column in range(values.shape[1]):
         known = np.sort(reference[~np.isnan(reference[:, column]), column])
@@ -305,7 +309,7 @@ def split_table(
 def _levels(
     index: pd.Index[Any], columns: pd.DataFrame, parameters: Sequence[str] | None
 ) -> pd.DataFrame:
-    """The levels of an index as columns, none of one that only counts the rows."""
+    """Turn the levels of an index into columns, none of one that only counts the rows."""
     if all(name is not None for name in index.names):
         # Two levels may have the same name, which pandas makes no frame of.
         levels = index.set_names(list(range(index.nlevels))).to_frame(index=False)
@@ -344,7 +348,7 @@ def _holds_tuples(index: pd.Index[Any]) -> bool:
 
 
 def _not_numeric(table: pd.DataFrame) -> list[str]:
-    """The columns that are parameters where nothing names them.
+    """Find the parameters among the columns where nothing names them.
 
     Raises:
         ValueError: If there is none, or if a column of numbers is one of objects, which is either.

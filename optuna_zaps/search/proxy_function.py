@@ -1,4 +1,4 @@
-"""A proxy function that is called once for each configuration, whatever becomes of the call."""
+"""A proxy function that is called once for each configuration, even where it fails."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from typing import NoReturn
 from typing import TypeAlias
 
 from optuna_zaps.search.candidates import MAX_CANDIDATES
-from optuna_zaps.search.candidates import choice_key
-from optuna_zaps.search.candidates import is_missing
+from optuna_zaps.search.choices import choice_key
+from optuna_zaps.search.choices import is_missing
 
 
 ProxyFunction: TypeAlias = Callable[[dict[str, Any]], Mapping[str, float]]
 
 _Row: TypeAlias = "tuple[tuple[str, ...], array[float]]"
-"""Names and values, of which the names are shared by all rows."""
+"""Names and values; the tuple of names is shared by all rows."""
 
 _MAX_ROWS = MAX_CANDIDATES
-"""Configurations that are remembered, as many as the largest space that is enumerated has."""
+"""Most configurations that are remembered: those of the largest space that is enumerated."""
 
 _MAX_PICKLED = 2**12
-"""Configurations that a pickle takes along: those of the latest pools, which come again."""
+"""Most configurations in a pickle: those of the latest pools, which are asked for again."""
 
 
 class RememberedProxies:
-    """A proxy function and what it returned for each configuration.
+    """A proxy function and its result for each configuration.
 
-    A configuration for which the function raises an exception, or returns what is no mapping from
-    names to real numbers, has no proxies. It is not tried again.
+    A configuration for which the function raises an exception, or returns anything but a mapping
+    from names to real numbers, has no proxies. It is not tried again.
 
     Args:
         function: From parameters to proxies.
@@ -48,19 +48,30 @@ class RememberedProxies:
         self._shared: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._first_error: Exception | None = None
         self._reason = ""
-        self._is_told = False
+        self._has_remarked = False
 
     def __getstate__(self) -> dict[str, Any]:
+        """Return the function, its latest results and whether it has failed."""
         latest = list(islice(reversed(self._rows.items()), _MAX_PICKLED))
-        # Not every exception can be pickled, and none is with its traceback.
-        return self.__dict__ | {"_rows": dict(reversed(latest)), "_first_error": None}
+        # The first error is left out: not every exception can be pickled.
+        return {
+            "function": self._function,
+            "rows": dict(reversed(latest)),
+            "reason": self._reason,
+            "has_remarked": self._has_remarked,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        RememberedProxies.__init__(self, state["function"])
+        self._rows, self._reason = state["rows"], state["reason"]
+        self._has_remarked = state["has_remarked"]
 
     def of(self, params: dict[str, Any]) -> Mapping[str, float] | None:
         """Proxies of a configuration, ``None`` if the function failed for it."""
         names = tuple(sorted(params))
         key = self._shared_copy(names), tuple(choice_key(params[name]) for name in names)
         row = self._rows.pop(key) if key in self._rows else self._evaluated(params)
-        # At the end, so that those at the beginning are the ones not asked for the longest.
+        # At the end, so that the least recently asked for are at the beginning.
         self._rows[key] = row
         if len(self._rows) > _MAX_ROWS:
             del self._rows[next(iter(self._rows))]
@@ -86,10 +97,10 @@ class RememberedProxies:
         Returns:
             ``None`` if there is nothing to say, or if it was said before.
         """
-        if n_failed == 0 or self._is_told:
+        if n_failed == 0 or self._has_remarked:
             return None
-        # With the traceback go all the frames that led to the call.
-        self._is_told, self._first_error = True, None
+        # Its traceback holds all the frames that led to the call.
+        self._has_remarked, self._first_error = True, None
         return (
             f"{n_failed} of {n_configurations} configurations have none and are ranked in the "
             f"middle, because the proxy function failed, {self._reason}"
@@ -120,10 +131,10 @@ class RememberedProxies:
 
 
 def real_number(value: Any) -> float | None:
-    """Return a proxy as a float: NaN for a missing value, infinity for what is beyond a float.
+    """Return a proxy as a float: NaN for a missing value, infinity for one beyond all floats.
 
     Returns:
-        ``None`` for what is no real number, nor an array or tensor of one.
+        ``None`` for anything but a real number, or an array or tensor of one.
     """
     try:
         number = value.item() if hasattr(value, "item") else value

@@ -1,4 +1,4 @@
-"""One thread for what is too small for more, or must not depend on their number."""
+"""Limits on the threads of numerical libraries."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ def one_thread(api: str | None = None) -> AbstractContextManager[Any]:
 
 @cache
 def _controller() -> ThreadpoolController:
-    """Made once: it looks through every library that the process has loaded."""
+    """Controller of the loaded libraries, made once since it inspects all of them."""
     return ThreadpoolController()

@@ -1,7 +1,7 @@
-"""Search space of a study whose sampler was not told it, read from the finished trials.
+"""Search space inferred from a study's finished trials: the parameters that they have in common.
 
-A parameter whose range changes in mid-study is one parameter: what its trials have shown counts
-over the union of its ranges, and the next trial is expected to ask for the latest of them.
+A parameter whose range changes in mid-study is one parameter: its trials count over the union of
+its ranges, and the next trial is expected to ask for the latest of them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Space: TypeAlias = dict[str, BaseDistribution]
 
 
 class InferredSpaces:
-    """Spaces of studies, each finished trial of which is looked at once.
+    """Inferred spaces of studies; each finished trial is read once.
 
     Args:
         read_trials: Reads the trials of a study.
@@ -44,9 +44,9 @@ class InferredSpaces:
         return self._partition(study).shared()
 
     def groups(self, study: Study) -> list[Space]:
-        """Parameters that occur in the same trials together, for each set of trials.
+        """Groups of parameters that occur in the same trials.
 
-        As :class:`~optuna.samplers.TPESampler` has them with ``group=True``.
+        Those of :class:`~optuna.samplers.TPESampler` with ``group=True``.
         """
         return self._partition(study).groups()
 
@@ -57,14 +57,14 @@ class InferredSpaces:
     def changing(self, study: Study) -> Collection[str]:
         """Parameters whose range has changed.
 
-        As of the latest call of another method: reading a storage takes time.
+        Known from the latest call of another method: reading a storage takes time.
         """
         return self._latest(study).unions
 
     def united(self, study: Study, space: Mapping[str, BaseDistribution]) -> Space:
-        """Space in which each range is united with those of the finished trials.
+        """Unite each range of a space with those of the finished trials.
 
-        As of the latest call of another method, as :meth:`changing`.
+        They are known from the latest call of another method, as for :meth:`changing`.
         """
         partition = self._latest(study)
         return {name: partition.united(name, d) for name, d in space.items()}
@@ -81,7 +81,7 @@ class InferredSpaces:
 
 
 class _Partition:
-    """Spaces according to a run of trials, in order of their numbers."""
+    """Groups and ranges of the parameters of a run of trials, in order of their numbers."""
 
     def __init__(self) -> None:
         self.prefix = FinishedPrefix()
@@ -92,7 +92,7 @@ class _Partition:
         self._groups: list[list[str]] = []
 
     def including(self, trials: Sequence[FrozenTrial]) -> _Partition:
-        """Partition of all trials; finished ones at the beginning are remembered."""
+        """Partition of all trials; finished ones at the beginning are added to this one."""
         finished, rest = self.prefix.advance(trials)
         self._add(finished)
         twin = _Partition()
@@ -150,7 +150,7 @@ class _Partition:
 
 
 def _refined(groups: list[list[str]], names: Collection[str]) -> list[list[str]]:
-    """Each group in two, what the trial suggests and what not; and what is new to all."""
+    """Split each group by whether the trial suggests a parameter; new ones are a group."""
     parts = []
     for group in groups:
         parts.append([name for name in group if name in names])

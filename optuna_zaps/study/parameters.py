@@ -23,10 +23,10 @@ import pandas as pd
 
 from optuna_zaps import _checks
 from optuna_zaps.search.candidates import MAX_CANDIDATES
-from optuna_zaps.search.candidates import MAX_CELLS
 from optuna_zaps.search.candidates import CandidateSet
-from optuna_zaps.search.candidates import choice_key
-from optuna_zaps.search.candidates import is_missing
+from optuna_zaps.search.choices import choice_key
+from optuna_zaps.search.choices import is_missing
+from optuna_zaps.search.encoding import MAX_CELLS
 from optuna_zaps.search.pool import Axis
 from optuna_zaps.search.pool import NumericAxis
 from optuna_zaps.search.pool import UnorderedAxis
@@ -62,6 +62,9 @@ class Parameter(Protocol):
 
     def all(self) -> tuple[Any, ...]:
         """Distinct values, in order; of a finite parameter only."""
+
+    def offers(self, value: Any) -> bool:
+        """Whether the distribution has a value."""
 
     def find(self, value: Any) -> Any:
         """Return a value as the distribution spells it, :data:`NOTHING` if it does not have it."""
@@ -104,6 +107,9 @@ class _Categorical:
         for choice in self._choices:
             distinct.setdefault(choice_key(choice), choice)
         return tuple(distinct.values())
+
+    def offers(self, value: Any) -> bool:
+        return self.find(value) is not NOTHING
 
     def find(self, value: Any) -> Any:
         # Most values are found this way, in far less time.
@@ -158,6 +164,9 @@ class _Number:
 
     def all(self) -> tuple[Any, ...]:
         return self.numbers.all()
+
+    def offers(self, value: Any) -> bool:
+        return self.find(value) is not NOTHING
 
     def find(self, value: Any) -> Any:
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -339,7 +348,7 @@ def coordinates_of(space: Mapping[str, BaseDistribution]) -> dict[str, list[floa
 
 def grid(space: Mapping[str, BaseDistribution]) -> CandidateSet:
     """Enumerate every configuration of a space."""
-    return CandidateSet.grid(choices_of(space), places=coordinates_of(space))
+    return CandidateSet.grid(choices_of(space), coordinates=coordinates_of(space))
 
 
 def axes_of(
@@ -371,16 +380,6 @@ def offered(name: str, value: Any, distribution: BaseDistribution) -> Any:
             "or add the choice to the study."
         )
     return found
-
-
-def offers(distribution: BaseDistribution, value: Any) -> bool:
-    """Whether a distribution has a value."""
-    return parameter_of(distribution).find(value) is not NOTHING
-
-
-def spelling(value: Any, distribution: BaseDistribution) -> Any:
-    """Snap to the grid, a value that a distribution has in any rounding: 0.1 + 0.2 is 0.3."""
-    return parameter_of(distribution).spelling(value)
 
 
 def union(one: BaseDistribution, other: BaseDistribution) -> BaseDistribution | None:

@@ -1,52 +1,115 @@
-"""Where a study is searched: over all configurations of its space, or over some drawn from it.
+"""Candidates that a trial chooses from: all configurations of a space, or some drawn from it.
 
-Either kind turns the trials of a study into a search over candidates and a history of them.
+Either space turns the trials of a study into a search over candidates and observations of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import replace
+import math
 from typing import Any
 from typing import Protocol
 
 from optuna.distributions import BaseDistribution
 from optuna.study import Study
 from optuna.trial import FrozenTrial
+import pandas as pd
 
+from optuna_zaps._randomness import stream
 from optuna_zaps.search.candidates import CandidateSet
+from optuna_zaps.search.choices import choice_key
+from optuna_zaps.search.observations import Observations
 from optuna_zaps.search.outcomes import JointSearch
-from optuna_zaps.search.outcomes import Observations
+from optuna_zaps.search.pool import Axis
 from optuna_zaps.search.pool import Pool
+from optuna_zaps.search.profiles import Profile
+from optuna_zaps.search.profiles import Situation
 from optuna_zaps.search.proxies import ProxyTable
+from optuna_zaps.search.proxies import split_table
 from optuna_zaps.search.proxy_function import RememberedProxies
-from optuna_zaps.search.randomness import stream
+from optuna_zaps.search.search import ZAPSSearch
+from optuna_zaps.study import parameters
 from optuna_zaps.study.history import Configurations
 from optuna_zaps.study.history import DrawnConfigurations
 from optuna_zaps.study.history import HistoryReader
-from optuna_zaps.study.parameters import axes_of
-from optuna_zaps.study.parameters import offers
-from optuna_zaps.study.parameters import spelling
 
 
-PoolSearchFactory = Callable[[CandidateSet, ProxyTable | None], JointSearch]
-"""Makes a search over a pool with the settings of a sampler."""
+@dataclass(frozen=True)
+class Searches:
+    """Makes searches over candidates with the settings of a sampler.
+
+    Attributes:
+        profile: Way to search.
+        seed: Seed of everything random.
+        initial_proxies: Names of the proxies that seed the initialisation.
+        is_pool: Whether the candidates are pools drawn from one space.
+    """
+
+    profile: Profile
+    seed: int
+    initial_proxies: Sequence[str] | None = None
+    is_pool: bool = False
+
+    def over(self, candidates: CandidateSet, proxies: ProxyTable | None) -> JointSearch:
+        """Make a search over candidates."""
+        situation = Situation(
+            with_proxies=proxies is not None and len(proxies.names) > 0,
+            with_numbers=any(candidates.numeric),
+            is_pool=self.is_pool,
+        )
+        settings = self.profile.adapted(situation)
+        search = ZAPSSearch(
+            candidates, proxies, settings, seed=self.seed, initial_proxies=self.initial_proxies
+        )
+        return JointSearch(search, self.seed, self.profile.outcomes)
+
+    def over_pools(self) -> Searches:
+        """Searches over pools, whose models remember their fits from pool to pool."""
+        return replace(self, profile=self.profile.remembering(), is_pool=True)
+
+    def pool(self, axes: Mapping[str, Axis], *, with_proxies: bool) -> Pool:
+        """Make the pool of a space that cannot be enumerated.
+
+        Args:
+            axes: Axis of each parameter.
+            with_proxies: Whether there is a function of proxies.
+        """
+        with_numbers = any(axis.is_numeric for axis in axes.values())
+        situation = Situation(with_proxies, with_numbers, is_pool=True)
+        return Pool(axes, self.profile.adapted(situation).pool)
+
+    def refuse_to_lack_proxies(self) -> None:
+        """Refuse settings that need proxies, where there are none.
+
+        Raises:
+            ValueError: If initial proxies are named, or the model is given proxies alone.
+        """
+        if self.initial_proxies is not None:
+            raise ValueError(
+                f"initial_proxies names {list(self.initial_proxies)}, but there are no proxies to "
+                "choose from: pass proxies=."
+            )
+        if self.profile.needs_proxies:
+            self.profile.adapted(Situation(with_proxies=False, with_numbers=False))
 
 
-class Arena(Protocol):
-    """A space and what it takes to search it."""
+class CandidateSpace(Protocol):
+    """A space and its search."""
 
     @property
     def search(self) -> JointSearch:
-        """The search in force."""
+        """Latest search."""
 
     @property
     def configurations(self) -> Configurations:
-        """What tells the configurations of the space apart."""
+        """Configurations of the space."""
 
     @property
     def is_exhaustible(self) -> bool:
-        """Whether the candidates are all that there is."""
+        """Whether the candidates are all configurations of the space."""
 
     def view(
         self,
@@ -55,7 +118,7 @@ class Arena(Protocol):
         trial: FrozenTrial | None,
         fixed: Mapping[str, Any],
     ) -> tuple[JointSearch, Observations]:
-        """The search that chooses for a trial, and what it knows.
+        """Make the search that chooses for a trial, and read its observations.
 
         Args:
             study: The study.
@@ -65,7 +128,7 @@ class Arena(Protocol):
         """
 
 
-class EnumeratedArena:
+class EnumeratedSpace:
     """All configurations of a space.
 
     Args:
@@ -76,7 +139,10 @@ class EnumeratedArena:
 
     def __init__(self, search: JointSearch) -> None:
         self.search = search
-        self.configurations: Configurations = search.first.candidates
+        self.configurations: Configurations = search.primary.candidates
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (EnumeratedSpace, (self.search,))
 
     def view(
         self,
@@ -85,12 +151,12 @@ class EnumeratedArena:
         trial: FrozenTrial | None,
         fixed: Mapping[str, Any],
     ) -> tuple[JointSearch, Observations]:
-        """As in :class:`Arena`."""
+        """See :class:`CandidateSpace`."""
         del fixed
-        return self.search, reader.read(study, self.search.first.candidates, trial)
+        return self.search, reader.read(study, self.search.primary.candidates, trial)
 
 
-class DrawnArena:
+class DrawnSpace:
     """Configurations drawn from a space that cannot be enumerated.
 
     The initial evaluations are planned over a first pool. After them each trial has a pool of its
@@ -98,8 +164,7 @@ class DrawnArena:
 
     Args:
         space: Distribution of each parameter.
-        make_search: Makes a search over a pool.
-        seed: Seed of the pools.
+        searches: Makes a search over each pool.
         function: Proxies of a configuration.
     """
 
@@ -108,48 +173,37 @@ class DrawnArena:
     def __init__(
         self,
         space: Mapping[str, BaseDistribution],
-        make_search: PoolSearchFactory,
-        seed: int,
+        searches: Searches,
         function: RememberedProxies | None,
     ) -> None:
         self._space = dict(space)
-        self._pool = Pool(axes_of(space))
+        self._searches = searches
+        self._seed = searches.seed
+        self._function = function
         self._ranges: Mapping[str, BaseDistribution] = {}
-        self._drawn = DrawnConfigurations(self._space)
+        self._pool = searches.pool(parameters.axes_of(space), with_proxies=function is not None)
+        self._drawn = DrawnConfigurations(space)
         self.configurations: Configurations = self._drawn
-        self._make_search = make_search
-        self._seed = seed
-        self._proxies = None if function is None else _RankedProxies(function)
-        self._first: JointSearch | None = None
+        self._reference: ProxyTable | None = None
+        self._planning: JointSearch | None = None
         self._latest: JointSearch | None = None
-        self._search_of_plan()
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what the history and the seed do not tell."""
-        function = None if self._proxies is None else _RankedProxies(self._proxies.function)
-        configurations = DrawnConfigurations(self._space)
-        return {
-            **vars(self),
-            "_drawn": configurations,
-            "configurations": configurations,
-            "_proxies": function,
-            "_first": None,
-            "_latest": None,
-        }
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (DrawnSpace, (self._space, self._searches, self._function))
 
     @property
     def search(self) -> JointSearch:
-        """As in :class:`Arena`."""
-        return self._latest or self._search_of_plan()
+        """See :class:`CandidateSpace`."""
+        return self._latest or self.planning_search()
 
-    def _search_of_plan(self) -> JointSearch:
-        """The search over the first pool, whose beginning is the plan of a study."""
-        if self._first is None:
-            self._first = self._search_over(self._pool.spread(stream(self._seed, "pool")))
-        return self._first
+    def planning_search(self) -> JointSearch:
+        """Search over the first pool, whose beginning is the plan of a study."""
+        if self._planning is None:
+            self._planning = self._search_over(self._pool.spread(stream(self._seed, "pool")))
+        return self._planning
 
-    def within(self, ranges: Mapping[str, BaseDistribution]) -> DrawnArena:
-        """Arena of the same history that proposes only what lies in narrower ranges.
+    def within(self, ranges: Mapping[str, BaseDistribution]) -> DrawnSpace:
+        """Space with the same history that proposes only configurations in narrower ranges.
 
         Args:
             ranges: Distributions of some parameters, each a part of that of the space.
@@ -165,49 +219,123 @@ class DrawnArena:
         trial: FrozenTrial | None,
         fixed: Mapping[str, Any],
     ) -> tuple[JointSearch, Observations]:
-        """As in :class:`Arena`."""
-        space = self._space
-        first = self._search_of_plan()
-        planned = trial is not None and trial.number < first.first.schedule.n_startup
-        if planned and not self._ranges and not fixed.keys() & space.keys():
-            return first, reader.read(study, first.first.candidates, trial)
+        """See :class:`CandidateSpace`."""
+        planning = self.planning_search()
+        is_planned = trial is not None and trial.number < planning.primary.n_startup
+        if is_planned and not self._ranges and not fixed.keys() & self._space.keys():
+            return planning, reader.read(study, planning.primary.candidates, trial)
         seen, observed = reader.read_drawn(study, self._drawn, trial)
         best_first = observed.best_first()
-        offered = {
-            name: spelling(value, space[name])
-            for name, value in fixed.items()
-            if name in space and offers(space[name], value)
-        }
-        pool = self._pool
-        if self._ranges:
-            # A fixed value may lie outside the range.
-            ranges = {name: d for name, d in self._ranges.items() if name not in offered}
-            pool = Pool(axes_of(space, ranges))
-        # Proxies may be dear to compute: the points over the space are then those of the first.
-        spread = None if self._proxies is None else stream(self._seed, "pool")
+        # Proxies may be expensive: points over the space are then those of the first pool.
+        spread = None if self._function is None else stream(self._seed, "pool")
         rng = stream(self._seed, "pool", len(seen) + 1)
-        candidates = pool.draw(seen, best_first.tolist(), rng, offered, spread=spread)
+        pool, fixed = self._pool_of_trial(fixed)
+        candidates = pool.draw(seen, best_first.tolist(), rng, fixed, spread=spread)
         self._latest = search = self._search_over(candidates)
         n_labels = self._pool.settings.n_labels
         observed = observed.thinned(n_labels, best_first, stream(self._seed, "labels"))
         return search, observed.widened(len(candidates))
 
+    def _pool_of_trial(self, fixed: Mapping[str, Any]) -> tuple[Pool, dict[str, Any]]:
+        """Pool to draw from, and those of the fixed values that the space has."""
+        offered = {}
+        for name, value in fixed.items():
+            if name in self._space:
+                parameter = parameters.parameter_of(self._space[name])
+                if parameter.offers(value):
+                    offered[name] = parameter.spelling(value)
+        if not self._ranges:
+            return self._pool, offered
+        # A fixed value may lie outside the range.
+        ranges = {name: d for name, d in self._ranges.items() if name not in offered}
+        return Pool(parameters.axes_of(self._space, ranges), self._pool.settings), offered
+
     def _search_over(self, candidates: CandidateSet) -> JointSearch:
-        proxies = None if self._proxies is None else self._proxies.of(candidates)
-        return self._make_search(candidates, proxies)
+        if self._function is None:
+            return self._searches.over(candidates, None)
+        proxies = ProxyTable.from_function(self._function, candidates, self._reference)
+        # Ranks are those among the first pool, so that a configuration keeps its rank.
+        self._reference = self._reference or proxies
+        return self._searches.over(candidates, proxies)
 
 
-class _RankedProxies:
-    """Proxies of pool after pool.
+class Spaces:
+    """Makes the spaces of a sampler.
 
-    Ranks are those among the first pool, so that a configuration keeps its rank.
+    Args:
+        searches: Makes the search over a space.
+        function: Proxies of a configuration.
     """
 
-    def __init__(self, function: RememberedProxies) -> None:
-        self.function = function
-        self._reference: ProxyTable | None = None
+    def __init__(self, searches: Searches, function: RememberedProxies | None = None) -> None:
+        self._searches = searches
+        self._function = function
 
-    def of(self, candidates: CandidateSet) -> ProxyTable:
-        table = ProxyTable.from_function(self.function, candidates, self._reference)
-        self._reference = self._reference or table
-        return table
+    def of_table(
+        self, table: pd.DataFrame, space: Mapping[str, BaseDistribution] | None
+    ) -> EnumeratedSpace:
+        """Space of the rows of a proxy table.
+
+        Args:
+            table: Parameters and proxies of each configuration.
+            space: Distribution of each parameter; told from the table by default.
+
+        Raises:
+            ValueError: If the table and the space do not fit, or a configuration occurs again.
+        """
+        candidates, proxies = _candidates_of_table(table, space)
+        return EnumeratedSpace(self._searches.over(candidates, ProxyTable(proxies)))
+
+    def of(self, space: Mapping[str, BaseDistribution]) -> CandidateSpace:
+        """Space with all configurations, if they can be enumerated."""
+        if not parameters.is_enumerable(space, with_proxies=self._function is not None):
+            return self.drawn(space)
+        candidates = parameters.grid(space)
+        proxies = None
+        if self._function is not None:
+            proxies = ProxyTable.from_function(self._function, candidates)
+        return EnumeratedSpace(self._searches.over(candidates, proxies))
+
+    def drawn(self, space: Mapping[str, BaseDistribution]) -> DrawnSpace:
+        """Space of which configurations are drawn."""
+        drawn = DrawnSpace(space, self._searches.over_pools(), self._function)
+        # A proxy function that fails does so when the space is made.
+        drawn.planning_search()
+        return drawn
+
+
+def _candidates_of_table(
+    table: pd.DataFrame, space: Mapping[str, BaseDistribution] | None
+) -> tuple[CandidateSet, pd.DataFrame]:
+    """Candidates and proxies of a table; arguments as for :meth:`Spaces.of_table`."""
+    if len(table) == 0:
+        raise ValueError("The proxy table must have at least one row, but is empty.")
+    named, proxies = split_table(table, None if space is None else list(space))
+    if space is not None:
+        _refuse_continuous(space)
+    try:
+        candidates = CandidateSet.from_frame(
+            named,
+            None if space is None else parameters.choices_of(space),
+            coordinates=None if space is None else parameters.coordinates_of(space),
+        )
+    except ValueError as error:
+        n_repeated = int(named.map(choice_key).duplicated().sum())
+        if space is not None or not n_repeated:
+            raise
+        raise ValueError(
+            f"With the parameters {list(named)} a configuration occurs again "
+            f"({n_repeated} duplicates in all); the other columns are numeric and were taken "
+            "for proxies. If one of them is a parameter, name the parameters by "
+            "search_space=, or by table.set_index([...])."
+        ) from error
+    return candidates, proxies
+
+
+def _refuse_continuous(space: Mapping[str, BaseDistribution]) -> None:
+    continuous = [name for name in space if parameters.size({name: space[name]}) == math.inf]
+    if continuous:
+        raise ValueError(
+            f"A proxy table needs a finite search space, but {continuous} are continuous. "
+            "Leave them out of search_space: they go to independent_sampler."
+        )

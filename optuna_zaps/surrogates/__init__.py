@@ -12,6 +12,7 @@ from optuna_zaps.surrogates.protocol import FeatureLayout
 from optuna_zaps.surrogates.protocol import Surrogate
 from optuna_zaps.surrogates.protocol import SurrogateFactory
 from optuna_zaps.surrogates.protocol import SurrogateOfPending
+from optuna_zaps.surrogates.remembering import RememberingFactory
 from optuna_zaps.surrogates.settings import GaussianProcessSettings
 from optuna_zaps.surrogates.terms import LinearRankTerm
 from optuna_zaps.surrogates.terms import SharedChoiceTerm
@@ -27,6 +28,7 @@ __all__ = [
     "GaussianProcessSettings",
     "LinearRankTerm",
     "ParameterTerm",
+    "RememberingFactory",
     "SharedChoiceTerm",
     "SmoothRankTerm",
     "Surrogate",

@@ -79,13 +79,13 @@ class GaussianProcess:
 
     Args:
         kernel: Covariance.
-        settings: Settings; those of the class by default.
+        settings: Settings.
     """
 
-    def __init__(self, kernel: Kernel, settings: GaussianProcessSettings | None = None) -> None:
+    def __init__(self, kernel: Kernel, settings: GaussianProcessSettings) -> None:
         self.kernel = kernel
         self.theta = kernel.prior_mean
-        self._settings = settings or GaussianProcessSettings()
+        self._settings = settings
         self._n_hyper = 0
         self._factor: _Factor | None = None
         self._posterior: _PoolPosterior | None = None

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from optuna_zaps.search.schedule import coarser
-from optuna_zaps.search.schedule import rungs
-from optuna_zaps.surrogates.parameter_term import ParameterTerm
+from optuna_zaps._sizes import growing_sizes
+from optuna_zaps._sizes import thinned_sizes
 from optuna_zaps.surrogates.terms import TermFactory
 
 
@@ -40,17 +39,17 @@ class GaussianProcessSettings:
             that of the search's schedule: then no row enters the factor twice.
     """
 
-    kernels: tuple[tuple[TermFactory, ...], ...] = ((ParameterTerm,),)
-    noise: float = 0.05
-    least_noise: float = 1e-3
-    prior_std: float = 1.5
-    double_precision: bool = False
-    clip_failures: bool = True
-    max_points: int = 100
-    max_iterations: int = 15
-    refit_growth: float = 1.0
-    first: int = 14
-    growth: float = 0.1
+    kernels: tuple[tuple[TermFactory, ...], ...]
+    noise: float
+    least_noise: float
+    prior_std: float
+    double_precision: bool
+    clip_failures: bool
+    max_points: int
+    max_iterations: int
+    refit_growth: float
+    first: int
+    growth: float
 
     def __post_init__(self) -> None:
         if self.refit_growth <= 0:
@@ -62,11 +61,11 @@ class GaussianProcessSettings:
         It depends on the number of labels alone, so that a process started anew agrees with one
         that has been running.
         """
-        sizes = coarser(rungs(self.first, self.growth, n_labelled), self.refit_growth)
+        sizes = growing_sizes(self.first, self.growth, n_labelled)
+        sizes = thinned_sizes(sizes, self.refit_growth)
         return max(sizes, default=n_labelled)
 
     def next_block(self, n: int) -> int:
         """Number of labels at which the block that holds label ``n`` ends."""
-        return next(
-            size for size in rungs(self.first, self.growth, 2 * max(n, self.first)) if size > n
-        )
+        sizes = growing_sizes(self.first, self.growth, 2 * max(n, self.first))
+        return next(size for size in sizes if size > n)

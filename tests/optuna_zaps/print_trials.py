@@ -1,6 +1,6 @@
 """Prints the trials of some studies, which must be the same in every environment.
 
-    python tests/optuna_zaps/reproduce.py
+    python tests/optuna_zaps/print_trials.py
 
 prints JSON: for each study the parameters and attributes of its trials.
 """
@@ -75,12 +75,12 @@ STUDIES: dict[str, tuple[Callable[[], ZAPSSampler], Objective]] = {
 
 
 def one_by_one(study: optuna.Study, objective: Objective) -> None:
-    """The plain way."""
+    """Run the trials one after the other."""
     study.optimize(objective, n_trials=N_TRIALS)
 
 
 def four_at_a_time(study: optuna.Study, objective: Objective) -> None:
-    """With trials pending, told in the order in which they were asked."""
+    """Run trials with others pending, told in the order in which they were asked."""
     pending: list[tuple[optuna.Trial, float]] = []
     for _ in range(N_TRIALS):
         trial = study.ask()

@@ -1,4 +1,4 @@
-"""What is wrong is refused where it is written, and what was written for TPESampler runs."""
+"""Wrong arguments are refused at once, and code written for TPESampler runs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SPACE = {"op": list("abcde"), "width": [8, 16, 32]}
 
 
 def params_of(n_trials: int = 9, **arguments: Any) -> list[dict[str, Any]]:
-    """What a study of a sampler with these arguments tries."""
+    """Configurations that a study of a sampler with these arguments tries."""
     study = optuna.create_study(
         sampler=ZAPSSampler(
             **{"search_space": SPACE, "n_startup_trials": 4, "seed": 0} | arguments

@@ -1,4 +1,4 @@
-"""The paper's numbers, from the development table (pytest -m slow for those of 200 seeds)."""
+"""Numbers of the paper, from the development table (pytest -m slow for those of 200 seeds)."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ import pytest
 
 @pytest.fixture(scope="module")
 def ours() -> dict[str, list[Any]]:
-    """The studies of this process, as a reader of JSON sees them."""
+    """Studies of this process, as a reader of JSON sees them."""
     studies: dict[str, list[Any]] = json.loads(json.dumps(print_trials.studies()))
     return studies
 

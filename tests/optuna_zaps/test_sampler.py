@@ -11,6 +11,7 @@ import warnings
 
 from flat import FLAT
 from flat import Flat
+from histories import history_of
 import numpy as np
 import optuna
 from optuna.distributions import BaseDistribution
@@ -730,9 +731,7 @@ def test_a_repeated_configuration_counts_once_with_its_mean() -> None:
     for result in (1.0, 3.0):
         study.enqueue_trial({"op": "a", "act": "w", "width": 8})
         study.optimize(lambda trial, result=result: (objective(trial), result)[1], n_trials=1)
-    candidates = study.sampler._arena.search.first.candidates
-    (history,) = study.sampler._reader.read(study, candidates, None).objectives
-    assert history.labels.tolist() == [2.0]
+    assert history_of(study, SPACE).labels.tolist() == [2.0]
 
 
 @pytest.mark.parametrize("outer_first", [True, False])

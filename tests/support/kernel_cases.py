@@ -29,21 +29,21 @@ LAYOUT = FeatureLayout(N_PROXIES, GRID.widths, GRID.numeric)
 WITH_NEIGHBOURS = replace(LAYOUT, has_neighbourhood=True)
 MIXED = CandidateSet.grid(
     {"p0": "abc", "p1": [0, 1, 5], "p2": "abc", "p3": [1, 10, 100]},
-    places={"p1": [0.0, 0.2, 1.0], "p3": [0.0, 0.5, 1.0]},
+    coordinates={"p1": [0.0, 0.2, 1.0], "p3": [0.0, 0.5, 1.0]},
 )
 MIXED_X = np.hstack([RANKS, MIXED.encoding])
 MIXED_LAYOUT = FeatureLayout(N_PROXIES, MIXED.widths, MIXED.numeric)
-SHARED_LAYOUT = FeatureLayout(0, GRID.widths, GRID.numeric, shared_choices=GRID.kinds)
+SHARED_LAYOUT = FeatureLayout(0, GRID.widths, GRID.numeric, shared_choices=GRID.shared_choices)
 # So many choices that a covariance uses only those that rows have.
 WIDE = CandidateSet(
     {f"p{i}": range(70) for i in range(N_PARAMETERS)},
     5 * np.random.default_rng(2).integers(13, size=(len(GRID), N_PARAMETERS)),
 )
-WIDE_LAYOUT = FeatureLayout(0, WIDE.widths, WIDE.numeric, shared_choices=WIDE.kinds)
+WIDE_LAYOUT = FeatureLayout(0, WIDE.widths, WIDE.numeric, shared_choices=WIDE.shared_choices)
 WIDE_MIXED = CandidateSet(
     {"p0": "abc", "p1": [0, 1, 5], "p2": range(70), "p3": [1, 10, 100]},
     np.column_stack([MIXED.codes[:, :2], np.arange(len(GRID)) % 17 * 4, MIXED.codes[:, 3]]),
-    places=MIXED.places,
+    coordinates=MIXED.coordinates,
 )
 WIDE_MIXED_X = np.hstack([RANKS, WIDE_MIXED.encoding])
 WIDE_MIXED_LAYOUT = FeatureLayout(N_PROXIES, WIDE_MIXED.widths, WIDE_MIXED.numeric)

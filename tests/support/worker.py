@@ -50,7 +50,7 @@ def database(dialect: str) -> str:
 
 @contextmanager
 def storage_at(address: str, **arguments: Any) -> Iterator[BaseStorage]:
-    """The storage at an address, closed in the end; arguments are those of an RDBStorage."""
+    """Open the storage at an address until the end; arguments are those of an RDBStorage."""
     storage = _opened(address, **arguments)
     try:
         yield storage
@@ -89,14 +89,14 @@ def new_study(address: str) -> Iterator[optuna.Study]:
 def loaded(
     address: str, name: str, zaps: ZAPSSampler | None, **arguments: Any
 ) -> Iterator[optuna.Study]:
-    """A study that others made, whose connections are closed in the end."""
+    """Load a study that others made, and close its connections in the end."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     with storage_at(address, **arguments) as storage:
         yield optuna.load_study(storage=storage, study_name=name, sampler=zaps)
 
 
 def suggest(trial: optuna.Trial) -> float:
-    """Suggest all parameters; the sum of their positions, 9 at most."""
+    """Suggest all parameters, and return the sum of their positions, 9 at most."""
     return float(
         sum(
             choices.index(trial.suggest_categorical(name, choices))
@@ -136,7 +136,7 @@ class Worker:
         self.process.start()
 
     def fault(self) -> str | None:
-        """Wait for the end; what the worker said if it did not end well."""
+        """Wait for the end, and return what the worker wrote if it did not end well."""
         self.process.join()
         stderr = Path(self._stderr)
         said = stderr.read_text()

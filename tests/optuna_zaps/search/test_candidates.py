@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from optuna_zaps.search.candidates import MAX_POOL_COLUMNS
 from optuna_zaps.search.candidates import CandidateSet
+from optuna_zaps.search.encoding import MAX_POOL_COLUMNS
 
 
 def test_grid_holds_every_combination_once() -> None:
@@ -21,7 +21,7 @@ def test_grid_holds_every_combination_once() -> None:
 
 
 def test_encoding_is_one_hot_and_scaled() -> None:
-    grid = CandidateSet.grid({"a": ["x", "y"], "b": [2, 4, 6]}, places={"b": [0.0, 0.5, 1.0]})
+    grid = CandidateSet.grid({"a": ["x", "y"], "b": [2, 4, 6]}, coordinates={"b": [0.0, 0.5, 1.0]})
     expected = [[1, 0, 0], [1, 0, 0.5], [1, 0, 1], [0, 1, 0], [0, 1, 0.5], [0, 1, 1]]
     np.testing.assert_array_equal(grid.encoding, np.asarray(expected, dtype=np.float32))
 
@@ -59,7 +59,7 @@ def test_index_of_what_is_not_there() -> None:
 
 
 def test_floats_on_a_grid_are_found_however_they_were_rounded() -> None:
-    grid = CandidateSet.grid({"lr": [0.1, 0.2, 0.3]}, places={"lr": [0.0, 0.5, 1.0]})
+    grid = CandidateSet.grid({"lr": [0.1, 0.2, 0.3]}, coordinates={"lr": [0.0, 0.5, 1.0]})
     assert grid.index({"lr": 0.1 + 0.2}) == 2
 
 
@@ -166,15 +166,15 @@ def test_no_candidate_at_all() -> None:
 def test_parameters_that_offer_the_same_choices_share_kinds() -> None:
     candidates = CandidateSet.grid(
         {"a": ["x", "y"], "b": ["y", "x"], "alone": ["x", "z"], "n": [1, 2], "c": [1, 2]},
-        places={"n": [0.0, 1.0]},
+        coordinates={"n": [0.0, 1.0]},
     )
     # x, y | y, x | x, z offered by no other | a number | 1, 2 offered by no other unordered one
-    assert candidates.kinds == (0, 1, 1, 0, -1, -1, -1, -1, -1)
+    assert candidates.shared_choices == (0, 1, 1, 0, -1, -1, -1, -1, -1)
 
 
 def test_parameters_that_offer_different_choices_share_no_kind() -> None:
     candidates = CandidateSet.grid({"a": "xy", "u": [1, 2, 3], "b": "yx", "v": [3, 1, 2]})
-    assert candidates.kinds == (0, 1, 2, 3, 4, 1, 0, 4, 2, 3)
+    assert candidates.shared_choices == (0, 1, 2, 3, 4, 1, 0, 4, 2, 3)
 
 
 def test_a_pickled_pool_is_encoded_as_before() -> None:

@@ -16,25 +16,30 @@ from optuna.trial import TrialState
 import pandas as pd
 import pytest
 
+from optuna_zaps import Profile
 from optuna_zaps import ZAPSSampler
-from optuna_zaps.search import candidates
+from optuna_zaps.search import encoding
 from optuna_zaps.search.candidates import CandidateSet
-from optuna_zaps.search.candidates import _columns_of_seen
-from optuna_zaps.search.candidates import _digits
+from optuna_zaps.search.encoding import columns_of_seen
+from optuna_zaps.search.encoding import digits
 from optuna_zaps.search.pool import Pool
 from optuna_zaps.search.profiles import processes
+from optuna_zaps.study.parameters import axes_of
 from optuna_zaps.study.parameters import is_enumerable
 from optuna_zaps.study.parameters import same
 from optuna_zaps.surrogates import FeatureLayout
 
 
-def digits(n_choices: int, share: int) -> np.ndarray:
+POOL = Profile.anytime().pool
+
+
+def one_hot_digits(n_choices: int, share: int) -> np.ndarray:
     """One-hot digits of all positions."""
-    return np.hstack([np.eye(width)[columns] for width, columns in _digits(n_choices, share)])
+    return np.hstack([np.eye(width)[columns] for width, columns in digits(n_choices, share)])
 
 
 def test_two_digits_tell_nine_choices_apart_in_six_columns() -> None:
-    encoded = digits(9, 6)
+    encoded = one_hot_digits(9, 6)
     assert encoded[5].tolist() == [0, 1, 0, 0, 0, 1]  # 5 is 12 in base 3
     assert len(np.unique(encoded, axis=0)) == 9
 
@@ -51,33 +56,33 @@ def test_two_digits_tell_nine_choices_apart_in_six_columns() -> None:
     ],
 )
 def test_the_fewest_digits_that_fit(n_choices: int, share: int, widths: tuple[int, ...]) -> None:
-    assert tuple(width for width, _ in _digits(n_choices, share)) == widths
+    assert tuple(width for width, _ in digits(n_choices, share)) == widths
     if n_choices <= 10:
-        assert np.all(digits(n_choices, share).sum(axis=1) == len(widths))
+        assert np.all(one_hot_digits(n_choices, share).sum(axis=1) == len(widths))
 
 
 def test_choices_that_share_a_column_lie_together() -> None:
-    columns = digits(10, 3).argmax(axis=1)
+    columns = one_hot_digits(10, 3).argmax(axis=1)
     assert columns.tolist() == [0, 0, 0, 0, 1, 1, 1, 2, 2, 2]
 
 
 def test_the_columns_of_a_pool_are_those_of_what_was_tried() -> None:
-    columns = _columns_of_seen(np.array([7, 2, 7, 4]), n_choices=9, width=5)
+    columns = columns_of_seen(np.array([7, 2, 7, 4]), n_choices=9, width=5)
     assert columns.tolist() == [4, 4, 1, 4, 2, 4, 4, 0, 4]
     # Of four that were tried, two columns are left to share.
-    columns = _columns_of_seen(np.array([7, 2, 4, 8]), n_choices=9, width=3)
+    columns = columns_of_seen(np.array([7, 2, 4, 8]), n_choices=9, width=3)
     assert columns.tolist() == [2, 2, 1, 2, 0, 2, 2, 0, 1]
 
 
 @pytest.fixture
 def few_cells(monkeypatch: pytest.MonkeyPatch) -> None:
     """Room for 80 columns in either kind of set, of the 40 candidates of a test."""
-    monkeypatch.setattr(candidates, "MAX_CELLS", 80 * 40)
-    monkeypatch.setattr(candidates, "MAX_POOL_COLUMNS", 80)
+    monkeypatch.setattr(encoding, "MAX_CELLS", 80 * 40)
+    monkeypatch.setattr(encoding, "MAX_POOL_COLUMNS", 80)
 
 
 CHOICES = {"name": range(40), "large": range(1000), "op": "abcde", "op2": "edcba", "n": [1, 2, 4]}
-PLACES = {"n": [0, 0.5, 1]}
+COORDINATES = {"n": [0, 0.5, 1]}
 
 
 @pytest.mark.usefixtures("few_cells")
@@ -86,23 +91,23 @@ def test_small_parameters_beside_large_ones_keep_a_column_for_each_choice() -> N
     codes = rng.integers([1, 15, 5, 5, 3], size=(40, 5))
     codes[:, 0] = np.arange(40)
     codes[1] = (1, 12, 1, 0, 2)
-    table = CandidateSet(CHOICES | {"large": range(15)}, codes, places=PLACES)
+    table = CandidateSet(CHOICES | {"large": range(15)}, codes, coordinates=COORDINATES)
     # 80 columns: 15 + 5 + 5 + 1 leave more than 40 for the names.
     assert table.widths == (40, 15, 5, 5, 1)
-    wide = CandidateSet(CHOICES, codes, places=PLACES)
+    wide = CandidateSet(CHOICES, codes, coordinates=COORDINATES)
     # A share of 34 for each large one. A name occurs once, and tells nothing of others.
     assert wide.widths == (1, 1, 5, 5, 1)
     assert wide.numeric == (False, False, False, False, True)
     assert wide.encoding[1].tolist() == [1, 1, *(0, 1, 0, 0, 0), *(1, 0, 0, 0, 0), 1]
     # The operations share numbers, in any order; other columns are no choices.
-    assert wide.kinds == (-1, -1, 0, 1, 2, 3, 4, 4, 3, 2, 1, 0, -1)
+    assert wide.shared_choices == (-1, -1, 0, 1, 2, 3, 4, 4, 3, 2, 1, 0, -1)
 
 
 @pytest.mark.usefixtures("few_cells")
 def test_a_pool_tells_apart_what_was_tried() -> None:
     codes = np.zeros((40, 5), dtype=int)
     codes[:, 1] = 999 - np.arange(40)
-    pool = CandidateSet(CHOICES, codes, places=PLACES, n_seen=3)
+    pool = CandidateSet(CHOICES, codes, coordinates=COORDINATES, n_seen=3)
     assert pool.widths == (34, 34, 5, 5, 1)
     large = pool.encoding[:, 34:68].argmax(axis=1)
     assert large.tolist() == [0, 1, 2] + [33] * 37
@@ -126,7 +131,7 @@ def test_covariances_of_a_pool_are_those_of_a_column_for_each_choice(
     choices = {"a": range(200), "b": range(200)}
     whole = CandidateSet(choices, codes, n_seen=20)
     assert whole.encoding.shape == (len(codes), 400)
-    monkeypatch.setattr(candidates, "MAX_POOL_COLUMNS", 100)
+    monkeypatch.setattr(encoding, "MAX_POOL_COLUMNS", 100)
     shared = CandidateSet(choices, codes, n_seen=20)
     assert (whole.widths, shared.widths) == ((200, 200), (50, 50))
     labels = rng.normal(size=20)
@@ -175,13 +180,13 @@ def test_which_spaces_are_enumerated(
 
 def test_pools_of_one_space_have_one_layout() -> None:
     """Fits are remembered from pool to pool by what the columns mean."""
-    pool = Pool({f"p{i}": choices(5000) for i in range(3)})
+    pool = Pool(axes_of({f"p{i}": choices(5000) for i in range(3)}), POOL)
     rng = np.random.default_rng(0)
     first = pool.spread(rng)
     second = pool.draw([first.params(i) for i in range(200)], [3, 5], rng)
     assert first.widths == second.widths == (1365,) * 3
     assert second.encoding.nbytes <= 64 * 2**20
-    assert sum(Pool({"a": choices(4000)}).spread(rng).widths) == 4000
+    assert sum(Pool(axes_of({"a": choices(4000)}), POOL).spread(rng).widths) == 4000
 
 
 def table(n: int) -> pd.DataFrame:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from histories import history_of
 import numpy as np
 import optuna
 from optuna.trial import TrialState
@@ -12,7 +13,6 @@ import pytest
 
 from optuna_zaps import ZAPSSampler
 from optuna_zaps.search.candidates import CandidateSet
-from optuna_zaps.search.search import History
 
 
 SPACE = {"a": list(range(8)), "b": list(range(8))}
@@ -35,23 +35,17 @@ def ask(study: optuna.Study) -> tuple[optuna.Trial, float]:
     return trial, suggested(trial)
 
 
-def history(study: optuna.Study) -> History:
-    candidates = study.sampler._arena.search.first.candidates
-    (history,) = study.sampler._reader.read(study, candidates, None).objectives
-    return history
-
-
 @pytest.mark.parametrize(("direction", "sign"), [("maximize", 1), ("minimize", -1)])
 def test_a_running_trial_has_no_label_until_it_has_a_value(direction: str, sign: int) -> None:
     study = study_after(8, direction)
     (first, value), (second, _) = ask(study), ask(study)
-    before = history(study)
+    before = history_of(study, SPACE)
     assert len(before.labelled) == len(before.labels) == 8
     assert len(before.pending) == 2
 
     study.tell(second, 3.0)
     study.tell(first, value)
-    after = history(study)
+    after = history_of(study, SPACE)
     assert len(after.pending) == 0
     # Told out of order, and still in the order of the trials.
     assert after.labelled[8:].tolist() == before.pending.tolist()
@@ -74,7 +68,7 @@ def test_a_failed_trial_is_not_pending_and_keeps_its_candidate() -> None:
     study = study_after(8)
     trial, _ = ask(study)
     study.tell(trial, state=TrialState.FAIL)
-    seen = history(study)
+    seen = history_of(study, SPACE)
     assert len(seen.labelled) == 8
     assert len(seen.pending) == 0
     assert np.count_nonzero(seen.unavailable) == 9
@@ -86,7 +80,7 @@ def test_a_configuration_with_a_value_is_not_pending() -> None:
     study.enqueue_trial(trial.params)
     again, _ = ask(study)
     study.tell(again, 5.0)
-    seen = history(study)
+    seen = history_of(study, SPACE)
     assert len(seen.pending) == 0
     assert seen.labels[8] == 5.0
 

@@ -15,7 +15,6 @@ import numpy as np
 import optuna
 from optuna.distributions import CategoricalDistribution
 from optuna.distributions import FloatDistribution
-from optuna.distributions import IntDistribution
 import pandas as pd
 import pytest
 
@@ -103,20 +102,19 @@ def test_where_the_function_raises_there_are_no_proxies_which_is_told_once(given
     without = frame["op"] == "b"
     assert frame.loc[without, "sum"].isna().all()
     assert frame.loc[~without, "sum"].notna().all()
-    proxies = zaps._arena.search.first.proxies  # type: ignore[union-attr]
-    assert proxies is not None
-    np.testing.assert_array_equal(proxies.ranks[without], 0.5)
+    candidates = CandidateSet.grid(SPACE)
+    with pytest.warns(UserWarning, match="4 of 20 configurations"):
+        ranks = ProxyTable.from_function(Scores(of_one_op), candidates).ranks
+    np.testing.assert_array_equal(ranks[candidates.matching({"op": "b"})], 0.5)
 
 
 def test_what_the_others_have_is_what_they_have_without_failures() -> None:
     """Ranks among those that have proxies, by hand."""
-    table = pd.DataFrame({"op": OPS, "sum": [0.0, 1.0, 2.0, 3.0, 4.0]})
-    plain = sampler(table.drop(index=1))
     with pytest.warns(UserWarning, match="1 of 5 configurations"):
-        failing = sampler(Scores(of_one_op), search_space={"op": OPS})
-    ranks = failing._arena.search.first.proxies.ranks  # type: ignore[union-attr]
+        failing = ProxyTable.from_function(Scores(of_one_op), CandidateSet.grid({"op": OPS}))
+    ranks = failing.ranks
     assert ranks[:, 0].tolist() == [0.0, 0.5, 1 / 3, 2 / 3, 1.0]
-    expected = plain._arena.search.first.proxies.ranks  # type: ignore[union-attr]
+    expected = ProxyTable(pd.DataFrame({"sum": [0.0, 2.0, 3.0, 4.0]})).ranks
     np.testing.assert_array_equal(ranks[[0, 2, 3, 4], :1], expected)
 
 
@@ -317,9 +315,14 @@ def test_threads_ask_once() -> None:
 
 def test_a_space_that_grows_asks_only_for_what_is_new() -> None:
     scores = Scores()
-    zaps = sampler(scores)
+    study = optuna.create_study(sampler=sampler(scores))
     for n_widths in (4, 6):
-        zaps._arena_of({"op": CategoricalDistribution(OPS), "width": IntDistribution(1, n_widths)})
+
+        def objective(trial: optuna.Trial, most: int = n_widths) -> float:
+            op = trial.suggest_categorical("op", OPS)
+            return float(OPS.index(op) + trial.suggest_int("width", 1, most))
+
+        study.optimize(objective, n_trials=3)
         assert scores.calls.total() == 5 * n_widths
     assert scores.were_asked_once()
 
@@ -351,10 +354,17 @@ def test_memory_is_bounded_and_keeps_what_was_asked_for_last(
     assert calls == [1, 2, 3, 4, 2]
 
 
-def square(params: dict[str, int]) -> dict[str, float]:
-    if params["n"] < 0:
-        raise RuntimeError(lambda: None)  # which no pickle takes
-    return {"n": params["n"] ** 2}
+class Square:
+    """Proxy of a number, another one for what is asked after a change of mind."""
+
+    has_changed = False
+
+    def __call__(self, params: dict[str, int]) -> dict[str, float]:
+        if self.has_changed:
+            return {"n": -5.0}
+        if params["n"] < 0:
+            raise RuntimeError(lambda: None)  # which no pickle takes
+        return {"n": params["n"] ** 2}
 
 
 @pytest.mark.parametrize(
@@ -364,11 +374,11 @@ def test_a_copy_takes_the_latest_along(
     twin: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(proxy_function, "_MAX_PICKLED", 2)
-    scores = RememberedProxies(square)
+    scores = RememberedProxies(Square())
     for n in (1, 2, -1):
         scores.of({"n": n})
     again = twin(scores)
-    again._function = lambda params: {"n": -5.0}
+    monkeypatch.setattr(Square, "has_changed", True)
     assert [again.of({"n": n}) for n in (-1, 2, 1)] == [None, {"n": 4}, {"n": -5}]
     assert scores.of({"n": 1}) == {"n": 1}
     with pytest.raises(ValueError, match=r"for {'n': -1}: RuntimeError"):

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from optuna_zaps.search.randomness import stream
+from optuna_zaps._randomness import stream
 
 
 def test_a_stream_is_that_of_its_seed_phase_and_round_alone() -> None:

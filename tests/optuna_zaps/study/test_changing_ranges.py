@@ -148,7 +148,7 @@ def test_zaps_goes_on_with_trials_in_flight() -> None:
 
 
 def test_the_range_that_a_trial_asks_for_decides_and_not_the_one_that_was_expected() -> None:
-    """Each trial's range is that of the trial before the last."""
+    """Ranges are those of the trial before the last."""
     study = study_of(in_turn)
     wide = [trial.params["x"] for trial in study.trials if trial.number % 2 == 0]
     assert sum(x > 6 for x in wide[5:]) > 10
@@ -233,7 +233,7 @@ def test_an_enqueued_value_outside_the_range_is_left_to_optuna() -> None:
 
 
 def classifier(trial: optuna.Trial) -> float:
-    """The first conditional code of Optuna's documentation."""
+    """Conditional code, the first example of Optuna's documentation."""
     if trial.suggest_categorical("classifier", ["SVC", "RandomForest"]) == "SVC":
         return abs(math.log10(trial.suggest_float("svc_c", 1e-10, 1e10, log=True)))
     depth = trial.suggest_int("rf_max_depth", 2, 32, log=True)

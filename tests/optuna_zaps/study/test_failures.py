@@ -19,7 +19,7 @@ from optuna_zaps.study.parameters import grid
 
 
 class OutOfMemory(Exception):
-    """What an impossible configuration raises."""
+    """Error of an impossible configuration."""
 
 
 def too_large(trial: optuna.Trial, end: Callable[[], float]) -> float:

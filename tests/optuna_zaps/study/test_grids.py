@@ -21,15 +21,18 @@ from optuna.distributions import IntDistribution
 from optuna.trial import TrialState
 import pytest
 
+from optuna_zaps import Profile
 from optuna_zaps import ZAPSSampler
 from optuna_zaps.search.candidates import CandidateSet
 from optuna_zaps.search.pool import Pool
 from optuna_zaps.study.history import DrawnConfigurations
 from optuna_zaps.study.parameters import axes_of
-from optuna_zaps.study.parameters import offers
 from optuna_zaps.study.parameters import parameter_of
 from optuna_zaps.study.parameters import scale_of
 from optuna_zaps.study.parameters import size
+
+
+POOL = Profile.anytime().pool
 
 
 SPACES: dict[str, BaseDistribution] = {
@@ -58,7 +61,7 @@ def accepts(distribution: BaseDistribution, value: float) -> bool:
 
 @pytest.mark.parametrize("distribution", SPACES.values(), ids=SPACES)
 def test_what_is_drawn_is_accepted_by_optuna(distribution: BaseDistribution) -> None:
-    drawn = Pool(axes_of({"x": distribution, "y": FREE})).spread(np.random.default_rng(0))
+    drawn = Pool(axes_of({"x": distribution, "y": FREE}), POOL).spread(np.random.default_rng(0))
     values = [drawn.params(i)["x"] for i in range(len(drawn))]
     whole = isinstance(distribution, IntDistribution)
     assert all(type(value) is (int if whole else float) for value in values)
@@ -80,6 +83,32 @@ def test_integers_lie_on_their_grid_exactly_and_floats_next_to_it(
         else:
             nearest = low + ((Decimal(value) - low) / step).quantize(Decimal(1)) * step
             assert abs(value - float(nearest)) <= 2 * math.ulp(max(abs(value), abs(low)))
+
+
+@pytest.mark.parametrize(
+    ("distribution", "coordinates", "values"),
+    [
+        (FloatDistribution(1e-4, 1e0, log=True), [0.0, 0.25, 1.0], [1e-4, 1e-3, 1.0]),
+        (FloatDistribution(-2, 2), [0.0, 0.75, 1.0], [-2.0, 1.0, 2.0]),
+        (FloatDistribution(0.1, 0.3, step=0.1), [0.0, 0.6, 1.0], [0.1, 0.2, 0.3]),
+        (IntDistribution(0, 10, step=5), [0.0, 0.3, 1.0], [0.0, 5.0, 10.0]),
+        (IntDistribution(1, 100, log=True), [0.0, 0.5, 1.0], [1.0, 10.0, 100.0]),
+    ],
+)
+def test_a_coordinate_is_one_on_the_parameters_own_scale(
+    distribution: BaseDistribution, coordinates: list[float], values: list[float]
+) -> None:
+    np.testing.assert_allclose(
+        scale_of(distribution).values(np.array(coordinates)), values, rtol=1e-12
+    )
+
+
+def test_coordinates_invert_values() -> None:
+    scale = scale_of(FloatDistribution(1e-5, 1e-1, log=True))
+    coordinates = np.linspace(0, 1, 7)
+    np.testing.assert_allclose(
+        scale.coordinates(scale.values(coordinates).tolist()), coordinates, atol=1e-12
+    )
 
 
 def test_integers_keep_every_digit() -> None:
@@ -120,15 +149,15 @@ def distributions(draw: st.DrawFn) -> BaseDistribution:
 @settings(max_examples=150, deadline=None)
 @example(IntDistribution(-1, 11829001798568703), [1.0])  # an end that no float holds
 @given(distributions(), st.lists(st.floats(0, 1), min_size=1, max_size=20))
-def test_any_place_is_a_value_that_optuna_accepts(
-    distribution: BaseDistribution, places: list[float]
+def test_any_coordinate_is_a_value_that_optuna_accepts(
+    distribution: BaseDistribution, coordinates: list[float]
 ) -> None:
     configurations = DrawnConfigurations({"x": distribution})
     whole = isinstance(distribution, IntDistribution)
-    for number in scale_of(distribution).values(np.array(places)).tolist():
+    for number in scale_of(distribution).values(np.array(coordinates)).tolist():
         value = int(number) if whole else number
         assert accepts(distribution, value)
-        assert offers(distribution, value)
+        assert parameter_of(distribution).offers(value)
         # What a storage gives back is the same configuration.
         stored = distribution.to_external_repr(distribution.to_internal_repr(value))
         assert configurations.index({"x": value}) == configurations.index({"x": stored})
@@ -137,10 +166,12 @@ def test_any_place_is_a_value_that_optuna_accepts(
 @settings(max_examples=100, deadline=None)
 @given(st.sampled_from([d for d in SPACES.values() if isinstance(d, FloatDistribution)]),
        st.floats(0, 1))  # fmt: skip
-def test_all_roundings_of_a_value_are_one(distribution: FloatDistribution, place: float) -> None:
+def test_all_roundings_of_a_value_are_one(
+    distribution: FloatDistribution, coordinate: float
+) -> None:
     assume(distribution.step is not None and distribution.step > 4 * math.ulp(distribution.high))
     assert distribution.step is not None
-    k = round(place * (distribution.high - distribution.low) / distribution.step)
+    k = round(coordinate * (distribution.high - distribution.low) / distribution.step)
     summed = distribution.low + k * distribution.step
     exact = float(Decimal(str(distribution.low)) + k * Decimal(str(distribution.step)))
     configurations = DrawnConfigurations({"x": distribution})
@@ -155,22 +186,22 @@ def test_all_roundings_of_a_value_are_one(distribution: FloatDistribution, place
 
 
 def test_a_number_off_the_grid_is_no_value_of_it() -> None:
-    assert not offers(FloatDistribution(0, 1, step=0.1), 0.35)
-    assert not offers(FloatDistribution(-180, 180, step=1e-6), 0.0000005)
-    assert not offers(IntDistribution(0, 10, step=5), 6)
-    assert not offers(IntDistribution(0, 10), 2.5)
+    assert not parameter_of(FloatDistribution(0, 1, step=0.1)).offers(0.35)
+    assert not parameter_of(FloatDistribution(-180, 180, step=1e-6)).offers(0.0000005)
+    assert not parameter_of(IntDistribution(0, 10, step=5)).offers(6)
+    assert not parameter_of(IntDistribution(0, 10)).offers(2.5)
     for distribution in (FREE, FloatDistribution(0, 1, step=0.1), *SPACES.values()):
         for nonsense in (math.nan, math.inf, -math.inf, 10**400, True, "0.5", None, [0.5]):
-            assert not offers(distribution, nonsense)
+            assert not parameter_of(distribution).offers(nonsense)
 
 
 def test_neighbours_on_a_fine_enumerated_grid_are_told_apart() -> None:
-    """The steps lie below 10^-12 of the values: the tolerance once found the first of many."""
+    """Steps lie below 10^-12 of the values: a tolerance once found the first of many."""
     distribution = FloatDistribution(1e6, 1e6 + 1e-4, step=1e-7)
     values = parameter_of(distribution).all()
     assert len(values) == 1001
     candidates = CandidateSet.grid(
-        {"x": values}, places={"x": scale_of(distribution).coordinates(values)}
+        {"x": values}, coordinates={"x": scale_of(distribution).coordinates(values)}
     )
     for position in (0, 1, 500, 1000):
         rounded = math.nextafter(values[position], 1e6)
@@ -206,10 +237,10 @@ def objective_over(distribution: BaseDistribution) -> Callable[[optuna.Trial], f
     def objective(trial: optuna.Trial) -> float:
         x = suggested(trial, distribution)
         assert type(x) is (int if isinstance(distribution, IntDistribution) else float)
-        place = float(scale_of(distribution).coordinates([x])[0])
+        coordinate = float(scale_of(distribution).coordinates([x])[0])
         other = trial.suggest_float("y", 0, 1)
         bonus = trial.suggest_categorical("c", ["a", "b"]) == "a"
-        return (place - 0.3) ** 2 + (other - 0.6) ** 2 + bonus
+        return (coordinate - 0.3) ** 2 + (other - 0.6) ** 2 + bonus
 
     return objective
 
@@ -238,9 +269,9 @@ def test_no_trial_fails_and_the_search_learns(name: str, is_given: bool) -> None
     assert all(accepts(distribution, t.params["x"]) for t in chosen)
 
 
-def study_value(distribution: BaseDistribution, place: float) -> float:
+def study_value(distribution: BaseDistribution, coordinate: float) -> float:
     """A value that a user might enqueue."""
-    (value,) = scale_of(distribution).values(np.array([place])).tolist()
+    (value,) = scale_of(distribution).values(np.array([coordinate])).tolist()
     return int(value) if isinstance(distribution, IntDistribution) else float(value)
 
 

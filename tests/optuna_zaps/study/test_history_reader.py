@@ -6,8 +6,8 @@ from optuna.distributions import CategoricalDistribution
 from optuna.trial import TrialState
 
 from optuna_zaps.search.candidates import CandidateSet
-from optuna_zaps.study.history import CLAIM_KEY
 from optuna_zaps.study.history import HistoryReader
+from optuna_zaps.study.trials import CLAIM_KEY
 
 
 CANDIDATES = CandidateSet.grid({"n": range(4)})

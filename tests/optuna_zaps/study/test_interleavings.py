@@ -1,4 +1,4 @@
-"""Whatever order things happen in (hypothesis, stateful)."""
+"""Studies whose events happen in any order (hypothesis, stateful)."""
 
 from __future__ import annotations
 
@@ -30,6 +30,8 @@ from optuna_zaps import Profile
 from optuna_zaps import ZAPSSampler
 from optuna_zaps.study import parameters
 from optuna_zaps.study.history import HistoryReader
+from optuna_zaps.study.spaces import DrawnSpace
+from optuna_zaps.study.spaces import Searches
 
 
 SCALARS = st.one_of(
@@ -88,7 +90,7 @@ class Interleaving(RuleBasedStateMachine):
         return candidate
 
     def copied(self) -> optuna.Study:
-        """The study in a storage of its own, with a sampler that has seen none of it."""
+        """Copy the study to a storage of its own, with a sampler that has seen none of it."""
         twin = optuna.create_study(direction="maximize", sampler=self.fresh_sampler())
         twin.add_trials(self.study.trials)
         return twin
@@ -168,7 +170,7 @@ TestInterleaving.settings = settings(
 
 
 class FittedInterleaving(Interleaving):
-    """The same with a model."""
+    """Study with a model."""
 
     profile = "anytime"
 
@@ -180,7 +182,7 @@ TestFittedInterleaving.settings = settings(
 
 
 class InferredInterleaving(Interleaving):
-    """The same with a space that the sampler reads from the trials."""
+    """Study of which the sampler infers the space."""
 
     space_is_given = False
 
@@ -192,7 +194,7 @@ TestInferredInterleaving.settings = settings(
 
 
 class DrawnInterleaving(Interleaving):
-    """The same in pools, as if the space were too large to enumerate."""
+    """Study in pools, as if the space were too large to enumerate."""
 
     def fresh_sampler(self) -> ZAPSSampler:
         with mock.patch.object(parameters, "is_enumerable", return_value=False):
@@ -200,12 +202,13 @@ class DrawnInterleaving(Interleaving):
 
     @invariant()
     def a_value_is_that_of_its_configuration(self) -> None:
-        arena = self.study.sampler._arena
-        search, observed = arena.view(self.study, HistoryReader(), None, {})
+        searches = Searches(FLAT.with_startup(self.startup), self.seed)
+        drawn = DrawnSpace(self.space, searches.over_pools(), None)
+        search, observed = drawn.view(self.study, HistoryReader(), None, {})
         told: dict[int, list[float]] = {}
         others = set()
         for trial in self.study.get_trials(deepcopy=False):
-            row = search.first.candidates.index(trial.params)
+            row = search.primary.candidates.index(trial.params)
             if row is None:
                 continue
             if trial.state == TrialState.COMPLETE and math.isfinite(trial.value):

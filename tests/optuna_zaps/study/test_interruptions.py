@@ -154,8 +154,8 @@ class PostgreSQL:
 @pytest.fixture
 def server() -> Iterator[PostgreSQL]:
     pytest.importorskip("psycopg", reason="needs psycopg: pip install 'psycopg[binary]'")
-    places = [shutil.which("initdb"), *sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))]
-    program = next((Path(place) for place in places if place is not None), None)
+    found = [shutil.which("initdb"), *sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))]
+    program = next((Path(each) for each in found if each is not None), None)
     if program is None:
         pytest.skip("needs a PostgreSQL server to restart: no initdb on PATH or in /usr/lib")
     # Not in tmp_path, which another user may not enter.
@@ -241,14 +241,14 @@ def go_on(address: str, name: str, seed: int | None, n_trials: int) -> None:
         study.optimize(worker.suggest, n_trials=n_trials)
 
 
-@pytest.mark.parametrize("place", [
+@pytest.mark.parametrize("address_in", [
     lambda folder: str(folder / "journal.log"),
     pytest.param(lambda folder: f"sqlite:///{folder / 'study.db'}", marks=pytest.mark.slow),
 ], ids=["journal", "sqlite"])  # fmt: skip
 def test_other_processes_go_on_from_the_history(
-    tmp_path: Path, place: Callable[[Path], str]
+    tmp_path: Path, address_in: Callable[[Path], str]
 ) -> None:
-    address = place(tmp_path)
+    address = address_in(tmp_path)
     with worker.new_study(address) as study:
         # The second has another seed; the third loads the study without a sampler, which is TPE.
         for seed, n_trials in ((0, 6), (99, 6), (None, 6), (7, 6)):

@@ -1,4 +1,4 @@
-"""What a study goes through in one process; test_sampler.py has the plain cases."""
+"""Life of a study in one process; test_sampler.py has the plain cases."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import warnings
 
 from flat import FLAT
+from histories import history_of
 import numpy as np
 import optuna
 from optuna.distributions import CategoricalDistribution
@@ -106,9 +107,7 @@ def test_a_pruned_value_counts_for_no_more_than_the_median() -> None:
         raise optuna.TrialPruned
 
     study.optimize(pruned, n_trials=2)
-    candidates = study.sampler._arena.search.first.candidates
-    (history,) = study.sampler._reader.read(study, candidates, None).objectives
-    assert history.labels.tolist() == [1.0, 2.0, 9.0, 2.0, 0.5]
+    assert history_of(study, SPACE).labels.tolist() == [1.0, 2.0, 9.0, 2.0, 0.5]
 
 
 def test_the_median_of_infinite_values_of_both_signs() -> None:

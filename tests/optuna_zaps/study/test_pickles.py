@@ -44,15 +44,20 @@ def flops(params: dict[str, Any]) -> dict[str, float]:
 CONTINUOUS = {f"x{i}": optuna.distributions.FloatDistribution(-5, 5) for i in range(4)}
 
 
-@pytest.mark.parametrize(("make", "objective"), [
-    (lambda: ZAPSSampler(search_space=GRID, seed=0), additive),
-    (lambda: ZAPSSampler(search_space=GRID, budget=40, seed=0), additive),
-    (lambda: ZAPSSampler(TABLE, seed=0), of_table),
-    (lambda: ZAPSSampler(seed=0), additive),
-    (lambda: ZAPSSampler(seed=0), numbers),
-    (lambda: ZAPSSampler(search_space=CONTINUOUS, seed=0), numbers),
-    (lambda: ZAPSSampler(flops, search_space=CONTINUOUS, seed=0), numbers),
-], ids=["grid", "trees", "table", "choices", "numbers", "given numbers", "proxies"])  # fmt: skip
+Case = tuple[Callable[[], ZAPSSampler], Callable[[optuna.Trial], float]]
+
+CASES: dict[str, Case] = {
+    "grid": (lambda: ZAPSSampler(search_space=GRID, seed=0), additive),
+    "trees": (lambda: ZAPSSampler(search_space=GRID, budget=40, seed=0), additive),
+    "table": (lambda: ZAPSSampler(TABLE, seed=0), of_table),
+    "choices": (lambda: ZAPSSampler(seed=0), additive),
+    "numbers": (lambda: ZAPSSampler(seed=0), numbers),
+    "given numbers": (lambda: ZAPSSampler(search_space=CONTINUOUS, seed=0), numbers),
+    "proxies": (lambda: ZAPSSampler(flops, search_space=CONTINUOUS, seed=0), numbers),
+}
+
+
+@pytest.mark.parametrize(("make", "objective"), CASES.values(), ids=CASES)
 def test_a_pickle_is_small_and_proposes_what_the_sampler_would(
     make: Callable[[], ZAPSSampler], objective: Callable[[optuna.Trial], float]
 ) -> None:
@@ -67,9 +72,16 @@ def test_a_pickle_is_small_and_proposes_what_the_sampler_would(
     assert [t.params for t in twin.trials[25:]] == [t.params for t in study.trials[25:]]
 
 
-def test_a_pickle_does_not_grow_with_the_study() -> None:
-    study = optuna.create_study(sampler=ZAPSSampler(search_space=GRID, seed=0))
-    study.optimize(additive, n_trials=15)
-    early = len(pickle.dumps(study.sampler))
-    study.optimize(additive, n_trials=60)
-    assert len(pickle.dumps(study.sampler)) < early + 1000
+# The results of a proxy function are no part of the history: of these it holds some.
+@pytest.mark.parametrize(("make", "objective"), [
+    pytest.param(*case, id=name) for name, case in CASES.items() if name != "proxies"
+])  # fmt: skip
+def test_a_pickle_does_not_grow_with_the_study(
+    make: Callable[[], ZAPSSampler], objective: Callable[[optuna.Trial], float]
+) -> None:
+    sampler = make()
+    early = len(pickle.dumps(sampler))
+    study = optuna.create_study(sampler=sampler)
+    study.optimize(objective, n_trials=30)
+    # A topic of which was warned, and the state of the independent sampler.
+    assert len(pickle.dumps(sampler)) < early + 200

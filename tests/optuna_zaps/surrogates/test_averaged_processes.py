@@ -11,12 +11,12 @@ from kernel_cases import Y
 import numpy as np
 import pytest
 
+from optuna_zaps.search.profiles import PROCESSES
 from optuna_zaps.search.profiles import constraint_processes
 from optuna_zaps.search.profiles import process_settings
 from optuna_zaps.search.profiles import processes
 from optuna_zaps.surrogates import AveragedProcesses
 from optuna_zaps.surrogates import FeatureLayout
-from optuna_zaps.surrogates import GaussianProcessSettings
 from optuna_zaps.surrogates.gaussian_process import GaussianProcess
 from optuna_zaps.surrogates.kernel import Kernel
 
@@ -75,7 +75,7 @@ def test_where_most_labels_are_the_best_the_others_stay_below() -> None:
 
 def test_with_proxies_the_choices_are_not_counted() -> None:
     predictions = []
-    for layout in (LAYOUT, replace(LAYOUT, shared_choices=GRID.kinds)):
+    for layout in (LAYOUT, replace(LAYOUT, shared_choices=GRID.shared_choices)):
         model = processes(layout, 0)
         model.fit(X[:30], Y[:30])
         predictions.append(model.predict(X))
@@ -139,7 +139,7 @@ def test_where_proxies_and_structure_disagree_the_mixture_doubts_more_than_struc
     labels = 3.0 * RANKS[rows].mean(axis=1) + GRID.codes[rows, 0]
     mixture = AveragedProcesses(LAYOUT, process_settings(LAYOUT))
     without = FeatureLayout(0, GRID.widths, GRID.numeric)
-    alone = AveragedProcesses(without, GaussianProcessSettings())
+    alone = AveragedProcesses(without, PROCESSES)
     mixture.fit(X[rows], labels)
     alone.fit(GRID.encoding[rows], labels)
     mean, std = mixture.predict(X)

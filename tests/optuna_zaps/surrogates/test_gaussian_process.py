@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kernel_cases import Y
 from kernel_cases import make_kernel
 import numpy as np
 import pytest
 
 from optuna_zaps.search.candidates import CandidateSet
+from optuna_zaps.search.profiles import PROCESSES
 from optuna_zaps.surrogates import FeatureLayout
 from optuna_zaps.surrogates import GaussianProcessSettings
 from optuna_zaps.surrogates import ParameterTerm
@@ -23,7 +26,7 @@ def test_one_pool_after_another_is_predicted_as_if_it_were_the_first(case: str) 
     changed = np.vstack([rows[:25], rows[30:]])
 
     def process() -> GaussianProcess:
-        made = GaussianProcess(kernel)
+        made = GaussianProcess(kernel, PROCESSES)
         made.theta = theta
         return made
 
@@ -46,7 +49,7 @@ def test_one_pool_after_another_is_predicted_as_if_it_were_the_first(case: str) 
 
 @pytest.mark.parametrize(
     ("settings", "n_labels", "n_best"),
-    [(GaussianProcessSettings(max_points=30), 81, 30), (GaussianProcessSettings(), 160, 100)],
+    [(replace(PROCESSES, max_points=30), 81, 30), (PROCESSES, 160, 100)],
     ids=["few", "default"],
 )
 def test_hyper_parameters_are_those_of_the_best_labels(
@@ -84,7 +87,7 @@ def test_a_large_amplitude_in_single_precision_does_not_end_a_study() -> None:
     labels -= labels.mean()
     predictions = []
     for dtype in (np.float32, np.float64):
-        process = GaussianProcess(Kernel([ParameterTerm(layout)]))
+        process = GaussianProcess(Kernel([ParameterTerm(layout)]), PROCESSES)
         process.theta = np.log([1e-3, 403.4, 0.00744])
         encoding = grid.encoding.astype(dtype)
         predictions.append(process.predict(encoding[rows], labels[rows], encoding))

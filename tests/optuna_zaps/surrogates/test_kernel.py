@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from kernel_cases import CASES
@@ -25,9 +26,9 @@ from sklearn.gaussian_process.kernels import Kernel as SklearnKernel
 from sklearn.gaussian_process.kernels import Matern
 from sklearn.gaussian_process.kernels import WhiteKernel
 
+from optuna_zaps.search.profiles import PROCESSES
 from optuna_zaps.surrogates import AveragedProcesses
 from optuna_zaps.surrogates import FeatureLayout
-from optuna_zaps.surrogates import GaussianProcessSettings
 from optuna_zaps.surrogates import LinearRankTerm
 from optuna_zaps.surrogates import ParameterTerm
 from optuna_zaps.surrogates import SharedChoiceTerm
@@ -119,7 +120,7 @@ def sklearn_kernel(case: str) -> SklearnKernel:
 @pytest.mark.parametrize("case", CASES)
 def test_the_posterior_is_scikit_learns(case: str) -> None:
     kernel, theta, features = make_kernel(case)
-    ours = GaussianProcess(kernel)
+    ours = GaussianProcess(kernel, PROCESSES)
     ours.theta = theta
     labelled = np.random.default_rng(1).permutation(len(Y))[:45]
     for n in (10, 11, 30, 45):  # by appended rows
@@ -208,7 +209,7 @@ class Offset:
 
 
 def test_a_term_is_added_by_its_class_and_its_name_in_the_sum() -> None:
-    settings = GaussianProcessSettings(kernels=((ParameterTerm, Offset),))
+    settings = replace(PROCESSES, kernels=((ParameterTerm, Offset),))
     layout, rows = LAYOUT, GRID.encoding.astype(np.float64)
     kernel = Kernel([make(layout) for make in settings.kernels[0]])
     theta = np.log([NOISE, 1.3, 2.1, 0.7])

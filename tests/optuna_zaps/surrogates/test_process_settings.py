@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from optuna_zaps.surrogates import GaussianProcessSettings
+from optuna_zaps.search.profiles import PROCESSES
 
 
 @pytest.mark.parametrize(
@@ -18,10 +20,10 @@ def test_hyper_parameters_follow_the_number_of_labels_alone(
 ) -> None:
     # Blocks end at 14 15 16 17 18 19 20 22 24 26 28 30 33 36 39 42 46 50 55 60; at least a factor
     # of 2 apart are 14, 28 and 60; of 1.5 14, 22 and 33; of 1.2 14, 17, 22 and 28.
-    settings = GaussianProcessSettings(refit_growth=growth)
+    settings = replace(PROCESSES, refit_growth=growth)
     assert {n: settings.n_hyper(n) for n in sizes} == sizes
 
 
 def test_settings_are_checked_when_made() -> None:
     with pytest.raises(ValueError, match="refit_growth must be positive"):
-        GaussianProcessSettings(refit_growth=0)
+        replace(PROCESSES, refit_growth=0)

@@ -1,16 +1,16 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from optuna_zaps.search.acquisition import upper_confidence_bound
-from optuna_zaps.search.profiles import Profile
+from optuna_zaps.search.profiles import PAPER_TREES
 from optuna_zaps.search.profiles import processes
 from optuna_zaps.search.profiles import trees
 from optuna_zaps.surrogates import FeatureLayout
 from optuna_zaps.surrogates import Surrogate
 from optuna_zaps.surrogates import XGBoostEnsemble
-from optuna_zaps.surrogates import XGBoostSettings
 
 
 FACTORIES = {"gaussian-process": processes, "xgboost": trees}
@@ -61,7 +61,7 @@ def test_two_labels_suffice(name: str, labels: list[float]) -> None:
 
 
 def test_the_ensembles_settings_are_the_papers() -> None:
-    parameters = XGBoostSettings().parameters(seed=3)
+    parameters = PAPER_TREES.parameters(seed=3)
     assert {
         "objective": "reg:squarederror",
         "tree_method": "hist",
@@ -72,20 +72,20 @@ def test_the_ensembles_settings_are_the_papers() -> None:
         "min_child_weight": 3.0,
         "alpha": 0.1,
     }.items() <= parameters.items()
-    assert (XGBoostSettings().n_members, XGBoostSettings().n_trees) == (3, 50)
+    assert (PAPER_TREES.n_members, PAPER_TREES.n_trees) == (3, 50)
     assert parameters["nthread"] == 1
 
 
 def test_an_ensemble_needs_a_member() -> None:
     with pytest.raises(ValueError, match="n_members"):
-        XGBoostSettings(n_members=0)
+        replace(PAPER_TREES, n_members=0)
 
 
 def test_the_members_of_an_ensemble_differ_by_their_resamples() -> None:
     X, y = step()
     y = y + np.random.default_rng(1).normal(size=len(y))
     # All rows and columns for every tree: nothing else is random.
-    settings = XGBoostSettings(n_members=4, subsample=1.0, colsample_bytree=1.0)
+    settings = replace(PAPER_TREES, n_members=4, subsample=1.0, colsample_bytree=1.0)
     ensemble = XGBoostEnsemble(0, settings)
     ensemble.fit(X, y)
     _, std = ensemble.predict(X)
@@ -94,19 +94,7 @@ def test_the_members_of_an_ensemble_differ_by_their_resamples() -> None:
 
 def test_an_ensemble_of_one_has_no_doubt() -> None:
     X, y = step()
-    ensemble = XGBoostEnsemble(0, XGBoostSettings(n_members=1))
+    ensemble = XGBoostEnsemble(0, replace(PAPER_TREES, n_members=1))
     ensemble.fit(X, y)
     _, std = ensemble.predict(X)
     assert std.tolist() == [0.0] * len(X)
-
-
-def test_upper_confidence_bound_by_hand() -> None:
-    bound = upper_confidence_bound(np.asarray([1.0, 2.0]), np.asarray([4.0, 0.0]), 0.5)
-    assert bound.tolist() == [3.0, 2.0]
-
-
-def test_exploration_is_constant_in_the_paper_and_may_decay() -> None:
-    paper = Profile.paper(budget=10).model.exploration
-    anytime = Profile.anytime().model.exploration
-    assert [paper.weight(n) for n in (1, 500)] == [0.5, 0.5]
-    assert [anytime.weight(n) for n in (5, 20, 80, 500)] == [4.0, 2.0, 1.0, 0.4]

@@ -11,6 +11,8 @@ from optuna.trial import TrialState
 from optuna_zaps.study.cache import FinishedPrefix
 from optuna_zaps.study.cache import Lock
 from optuna_zaps.study.cache import PerStudy
+from optuna_zaps.study.cache import TrialRecords
+from optuna_zaps.study.cache import TrialsOfAsk
 
 
 def test_a_lock_is_taken_again_by_its_holder_alone() -> None:
@@ -50,17 +52,17 @@ def test_each_study_has_an_object_of_its_own_and_a_copy_starts_empty() -> None:
     assert pickle.loads(pickle.dumps(seen))[first] == []
 
 
-def test_what_was_kept_goes_with_its_storage() -> None:
-    class Kept:
+def test_an_object_goes_with_the_storage_of_its_study() -> None:
+    class Remembered:
         pass
 
-    seen: PerStudy[Kept] = PerStudy(Kept)
+    seen: PerStudy[Remembered] = PerStudy(Remembered)
     study = optuna.create_study()
-    kept = weakref.ref(seen[study])
-    assert kept() is not None
+    remembered = weakref.ref(seen[study])
+    assert remembered() is not None
     del study
     gc.collect()
-    assert kept() is None
+    assert remembered() is None
 
 
 def test_finished_trials_are_read_once_up_to_the_first_that_runs() -> None:
@@ -85,3 +87,34 @@ def test_finished_trials_are_read_once_up_to_the_first_that_runs() -> None:
     others = optuna.create_study()
     others.optimize(lambda trial: 1.0, n_trials=4)
     assert not prefix.is_of(others.trials)
+
+
+def test_a_trial_has_one_record_from_its_beginning_to_its_end() -> None:
+    study = optuna.create_study()
+    study.enqueue_trial({"n": 3})
+    study.ask()
+    (trial,) = study.trials
+    records = TrialRecords()
+    records.begin(study, trial)
+    assert records.of(study, trial).attributes == {"fixed_params": {"n": 3}}
+    assert records.of(study, trial) is records.of(study, trial)
+    # A copy in another process has not seen the trial begin.
+    assert pickle.loads(pickle.dumps(records)).of(study, trial).attributes is None
+    records.end(study, trial)
+    assert records.of(study, trial).attributes is None
+
+
+def test_trials_are_read_once_an_ask_and_by_each_thread_for_itself() -> None:
+    study = optuna.create_study()
+    trials = TrialsOfAsk()
+    n_in_other_thread: list[int] = []
+    trials.refresh(study)
+    study.ask()
+    assert len(trials.of(study)) == 0
+    thread = threading.Thread(target=lambda: n_in_other_thread.append(len(trials.of(study))))
+    thread.start()
+    thread.join()
+    assert n_in_other_thread == [1]
+    assert len(trials.of(optuna.create_study())) == 0
+    trials.forget()
+    assert len(trials.of(study)) == 1

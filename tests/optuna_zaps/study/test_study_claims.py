@@ -12,7 +12,8 @@ import optuna
 import pytest
 
 from optuna_zaps import ZAPSSampler
-from optuna_zaps.study.history import CLAIM_KEY
+from optuna_zaps.search.outcomes import JointSearch
+from optuna_zaps.study.trials import CLAIM_KEY
 
 
 class Rival:
@@ -34,9 +35,13 @@ class Rival:
         self.study.optimize(self._suggest, n_trials=1)
         self._theirs = self.study.ask()
         self._ours = self.study.ask()
-        self._search = zaps._arena.search
-        self._propose = self._search.propose
-        monkeypatch.setattr(self._search, "propose", self._acting)
+        self._propose = JointSearch.propose
+        rival = self
+
+        def acting(search: JointSearch, *arguments: Any) -> Any:
+            return rival._acting(search, *arguments)
+
+        monkeypatch.setattr(JointSearch, "propose", acting)
 
     def run(self) -> dict[str, Any]:
         """Let our trial choose; its attributes and parameters."""
@@ -47,14 +52,14 @@ class Rival:
     def _suggest(self, trial: optuna.Trial) -> float:
         return float(trial.suggest_categorical("n", self._space["n"]))
 
-    def _acting(self, *arguments: Any) -> Any:
+    def _acting(self, search: JointSearch, *arguments: Any) -> Any:
         trial = self.study.get_trials()[self._ours.number]
         self.claims.append(trial.system_attrs.get(CLAIM_KEY, {}))
-        proposal = self._propose(*arguments)
+        proposal = self._propose(search, *arguments)
         if len(self.claims) == 1:
             # It claims what we are about to claim, after we read that it had not.
             assert proposal is not None
-            self._say(self._search.first.candidates.params(proposal.candidate))
+            self._say(search.primary.candidates.params(proposal.candidate))
         elif len(self.claims) == self._retreats:
             self._say({})
         return proposal
@@ -145,7 +150,7 @@ def two_that_want_the_same(storage: Staged) -> tuple[optuna.Trial, optuna.Trial,
 def test_of_two_claims_at_once_the_trial_of_the_lower_number_keeps_its_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """It waits for the other, which gives way without waiting."""
+    """Waits for the other, which backs off without waiting."""
     waiting: set[str] = set()
     has_looked, sleep = threading.Event(), time.sleep
 

@@ -11,19 +11,19 @@ from optuna.distributions import BaseDistribution
 from optuna.distributions import IntDistribution
 import pytest
 
+from optuna_zaps import Profile
 from optuna_zaps import ZAPSSampler
 from optuna_zaps.search.candidates import CandidateSet
+from optuna_zaps.search.observations import History
+from optuna_zaps.search.observations import Observations
 from optuna_zaps.search.outcomes import JointSearch
-from optuna_zaps.search.outcomes import Observations
-from optuna_zaps.search.outcomes import _balanced
-from optuna_zaps.search.outcomes import n_dominating
-from optuna_zaps.search.outcomes import pareto_front
+from optuna_zaps.search.outcomes import balanced
 from optuna_zaps.search.schedule import AnytimeSchedule
-from optuna_zaps.search.search import History
 from optuna_zaps.search.search import ZAPSSearch
 from optuna_zaps.surrogates import FeatureLayout
 
 
+OUTCOMES = Profile.anytime().outcomes
 SPACE: dict[str, BaseDistribution] = {"x": IntDistribution(0, 29), "y": IntDistribution(0, 29)}
 
 
@@ -34,76 +34,6 @@ def point(trial: optuna.Trial) -> tuple[int, int]:
 def history(labels: list[float], labelled: list[int] | None = None) -> History:
     candidates = list(range(len(labels))) if labelled is None else labelled
     return History(np.array(candidates), np.array(labels), np.zeros(10, dtype=np.bool_))
-
-
-def test_dominance_by_hand() -> None:
-    labels = np.array([[3.0, 1.0], [1.0, 3.0], [2.0, 2.0], [1.0, 1.0], [2.0, 2.0], [2.0, 1.0]])
-    assert n_dominating(labels).tolist() == [0, 0, 0, 5, 0, 3]
-    assert pareto_front(labels).tolist() == [[3, 1], [1, 3], [2, 2], [2, 2]]
-
-
-def test_feasible_first_then_by_dominance() -> None:
-    observed = Observations(
-        (history([1.0, 2.0, 3.0, 4.0]), history([1.0, 2.0, 3.0, 4.0])),
-        (history([0.0, 9.0, -5.0, -1.0]),),  # slack makes up for nothing
-    )
-    np.testing.assert_allclose(observed.violations(), [0, 0, 1, 0.2])
-    assert observed.best_first().tolist() == [1, 0, 3, 2]
-
-
-def test_a_constraint_that_is_not_known_is_no_violation() -> None:
-    observed = Observations((history([1.0, 2.0]),), (history([-1.0], [1]),))
-    assert observed.violations().tolist() == [0.0, 1.0]
-
-
-def many(n: int) -> tuple[Observations, np.ndarray]:
-    """Two objectives and a constraint on every other of n candidates, and their merit."""
-    rng = np.random.default_rng(1)
-    candidates, merit = rng.permutation(n), rng.permutation(n).astype(np.float64)
-    nothing = np.zeros(n, dtype=np.bool_)
-    return (
-        Observations(
-            (History(candidates, merit, nothing), History(candidates, 2 * merit, nothing)),
-            (History(candidates[::2], 1.0 + merit[::2], nothing),),
-        ),
-        merit,
-    )
-
-
-def test_thinning_keeps_the_best_half_and_a_sample_of_the_others() -> None:
-    observed, merit = many(600)
-    thinned = observed.thinned(256, observed.best_first(), np.random.default_rng(0))
-    first, second = thinned.objectives
-    assert len(first.labelled) == 256
-    # Each candidate keeps its labels, and the oldest come first.
-    kept = np.isin(observed.labelled, first.labelled)
-    for part, factor in ((first, 1), (second, 2)):
-        np.testing.assert_array_equal(part.labelled, observed.labelled[kept])
-        np.testing.assert_array_equal(part.labels, factor * merit[kept])
-    (constraint,) = thinned.constraints
-    np.testing.assert_array_equal(constraint.labelled, observed.labelled[::2][kept[::2]])
-    np.testing.assert_array_equal(constraint.labels, 1 + merit[::2][kept[::2]])
-    # Labels are 0 to 599: the best 128 are all there; of the other 472 there is a sample of 128,
-    # whose mean of 235.5 has a standard error of 136 sqrt((1 - 128 / 472) / 128) = 10.3.
-    assert set(range(472, 600)) <= set(first.labels)
-    assert np.mean(first.labels[first.labels < 472]) == pytest.approx(235.5, abs=3 * 10.3)
-
-
-def test_thinning_leaves_few_labels_alone_and_most_of_the_sample_as_labels_arrive() -> None:
-    few, _ = many(20)
-    whole = few.thinned(20, few.best_first(), np.random.default_rng(0))
-    np.testing.assert_array_equal(whole.labelled, few.labelled)
-    assert len(few.thinned(19, few.best_first(), np.random.default_rng(0)).labelled) == 19
-    observed, _ = many(400)
-    before = observed.objectives[0]
-    fewer = Observations(
-        (History(before.labelled[:390], before.labels[:390], before.unavailable),)
-    )
-    samples = [
-        set(each.thinned(100, each.best_first(), np.random.default_rng(0)).labelled.tolist())
-        for each in (fewer, observed)
-    ]
-    assert len(samples[0] & samples[1]) > 90  # of independent samples about 58
 
 
 class Known:
@@ -147,7 +77,7 @@ def share_proposed(
         plain_settings(Known(*zip(labels, means, strict=True)), AnytimeSchedule(0, growth=0.1)),
         seed=0,
     )
-    joint = JointSearch(search, seed=0)
+    joint = JointSearch(search, 0, OUTCOMES)
     proposals = [joint.propose(observed, number) for number in range(400)]
     assert all(proposal is not None for proposal in proposals)
     return float(np.mean([proposal.candidate == candidate for proposal in proposals]))
@@ -281,22 +211,22 @@ def test_of_labels_of_a_constraint_the_sign_and_both_sides_stay() -> None:
     # A violation is typically 2, and 8 the most that counts; slack is typically 64, which is 4 of
     # the former at most, so that 32 and 64 are 2 and 4 of them.
     labels = [-2.0, 64.0, -1.0, -1e30, 32.0, 0.0, 1e30]
-    balanced = _balanced(history(labels)).labels
-    np.testing.assert_allclose(balanced, [-1, 4, -0.5, -4, 2, 0, 4])
+    rescaled = balanced(history(labels), OUTCOMES).labels
+    np.testing.assert_allclose(rescaled, [-1, 4, -0.5, -4, 2, 0, 4])
     # No slack is known: a quarter of a violation, or the border would be out of reach.
-    balanced = _balanced(history([0.0, -3.0, 0.0, -4.0, -5.0])).labels
-    np.testing.assert_allclose(balanced, [0.25, -0.75, 0.25, -1, -1.25])
+    rescaled = balanced(history([0.0, -3.0, 0.0, -4.0, -5.0]), OUTCOMES).labels
+    np.testing.assert_allclose(rescaled, [0.25, -0.75, 0.25, -1, -1.25])
     # Neither the largest numbers nor the smallest break it.
-    balanced = _balanced(history([-5e-324, 1e30, 5e-324, -1e30, -1e-310])).labels
-    assert (balanced >= 0).tolist() == [False, True, True, False, False]
-    assert np.isfinite(balanced).all()
+    rescaled = balanced(history([-5e-324, 1e30, 5e-324, -1e30, -1e-310]), OUTCOMES).labels
+    assert (rescaled >= 0).tolist() == [False, True, True, False, False]
+    assert np.isfinite(rescaled).all()
 
 
 def test_the_oldest_violations_say_what_is_typical() -> None:
     # Those of 32 trials and more at the start, then ones at the border, where the search goes.
     violated = [-2.0] * 40 + [-(2.0**-6)] * 60
-    balanced = _balanced(history([*violated, 2.0])).labels
-    np.testing.assert_allclose(balanced, [-1.0] * 40 + [-(2.0**-7)] * 60 + [1.0])
+    rescaled = balanced(history([*violated, 2.0]), OUTCOMES).labels
+    np.testing.assert_allclose(rescaled, [-1.0] * 40 + [-(2.0**-7)] * 60 + [1.0])
 
 
 def test_of_two_objectives_the_start_is_planned_and_the_rest_is_not() -> None:

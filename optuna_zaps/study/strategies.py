@@ -1,0 +1,419 @@
+"""Strategies of a sampler: its space is given, or inferred from the trials of each study.
+
+A given space is chosen from at a trial's first parameter, in `sample_independent`. An inferred one
+is chosen from at once, in `sample_relative`, where Optuna asks for the space first; only a space
+whose ranges have changed waits for the parameters that the trial really asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from collections.abc import Hashable
+from collections.abc import Mapping
+from typing import Any
+from typing import Protocol
+
+import numpy as np
+from optuna.distributions import BaseDistribution
+from optuna.samplers import BaseSampler
+from optuna.study import Study
+from optuna.trial import TrialState
+import pandas as pd
+
+from optuna_zaps._randomness import stream
+from optuna_zaps.study import parameters
+from optuna_zaps.study.cache import Choice
+from optuna_zaps.study.cache import PerStudy
+from optuna_zaps.study.chooser import Chooser
+from optuna_zaps.study.chooser import Chosen
+from optuna_zaps.study.chooser import Exhausted
+from optuna_zaps.study.inferred_space import InferredSpaces
+from optuna_zaps.study.notes import Notes
+from optuna_zaps.study.notes import logger
+from optuna_zaps.study.parameters import NOTHING
+from optuna_zaps.study.spaces import CandidateSpace
+from optuna_zaps.study.spaces import DrawnSpace
+from optuna_zaps.study.spaces import Searches
+from optuna_zaps.study.spaces import Spaces
+from optuna_zaps.study.trials import Ask
+
+
+class Strategy(Protocol):
+    """Decides which parameters of a trial are chosen, and from which space."""
+
+    @property
+    def space(self) -> CandidateSpace | None:
+        """Latest space, ``None`` if none is known yet."""
+
+    def space_of(self, study: Study) -> CandidateSpace:
+        """Space of a study after its trials.
+
+        Raises:
+            ValueError: If it is not known yet.
+        """
+
+    def relative_space(self, ask: Ask) -> dict[str, BaseDistribution]:
+        """Search space that is chosen from before the trial asks for any parameter."""
+
+    def sample_relative(
+        self, ask: Ask, search_space: Mapping[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """Values of parameters of that space, as far as they are chosen now."""
+
+    def sample_independent(self, ask: Ask, param_name: str, distribution: BaseDistribution) -> Any:
+        """Value of a parameter that the trial asks for; ``NOTHING`` if it is not chosen here."""
+
+    def after_trial(self, ask: Ask, state: TrialState) -> None:
+        """Draw the consequences of a trial's end."""
+
+
+class GivenSpaceStrategy:
+    """Strategy of a space that is given, by a table or by distributions.
+
+    A study may list choices in another order than the space, so the whole configuration is chosen
+    at the first parameter that the trial asks for.
+
+    Args:
+        space: The space.
+        chooser: Chooses configurations.
+        notes: Takes warnings.
+        seed: Seed of repetitions.
+        proxy_columns: Names of columns of a table that were taken for proxies.
+    """
+
+    def __init__(
+        self,
+        space: CandidateSpace,
+        chooser: Chooser,
+        notes: Notes,
+        seed: int,
+        proxy_columns: Collection[str] = (),
+    ) -> None:
+        self.space = space
+        self._chooser = chooser
+        self._notes = notes
+        self._seed = seed
+        self._proxy_columns = proxy_columns
+        # Candidates free after the latest choice, less those that others may have taken since.
+        self._n_free: PerStudy[int] = PerStudy(int)
+
+    @classmethod
+    def of_table(
+        cls,
+        table: pd.DataFrame,
+        space: Mapping[str, BaseDistribution] | None,
+        searches: Searches,
+        chooser: Chooser,
+        notes: Notes,
+    ) -> GivenSpaceStrategy:
+        """Strategy of the rows of a proxy table; see :meth:`Spaces.of_table`."""
+        enumerated = Spaces(searches).of_table(table, space)
+        proxies = enumerated.search.primary.proxies
+        columns = () if proxies is None else proxies.names
+        return cls(enumerated, chooser, notes, searches.seed, columns)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        arguments = self.space, self._chooser, self._notes, self._seed, self._proxy_columns
+        return (GivenSpaceStrategy, arguments)
+
+    def space_of(self, study: Study) -> CandidateSpace:
+        """See :class:`Strategy`."""
+        del study
+        return self.space
+
+    def relative_space(self, ask: Ask) -> dict[str, BaseDistribution]:
+        """See :class:`Strategy`; if the space was given, ``sample_independent`` chooses."""
+        del ask
+        return {}
+
+    def sample_relative(
+        self, ask: Ask, search_space: Mapping[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """See :class:`Strategy`."""
+        del ask, search_space
+        return {}
+
+    def sample_independent(self, ask: Ask, param_name: str, distribution: BaseDistribution) -> Any:
+        """See :class:`Strategy`."""
+        if param_name not in self.space.search.primary.candidates.choices:
+            self._refuse_proxy_as_parameter(param_name)
+            self._notes.warn_of_independent(ask.trial, param_name)
+            return NOTHING
+        choices = self._chooser.record(ask).choices
+        if not choices:
+            self._chooser.trials.refresh(ask.study)
+            choices.append(Choice({}, self._choose(ask)))
+            self._chooser.trials.forget()
+        params = choices[0].params
+        if params is None or param_name not in params:
+            return NOTHING
+        return parameters.offered(param_name, params[param_name], distribution)
+
+    def after_trial(self, ask: Ask, state: TrialState) -> None:
+        """See :class:`Strategy`; stops the study if every configuration was evaluated."""
+        if state == TrialState.COMPLETE:
+            self._notes.warn_of_unused(ask.trial, self.space.search.primary.candidates.names)
+        if self.space.is_exhaustible and ask.study._thread_local.in_optimize_loop:
+            # A trial whose parameters were all enqueued took a candidate unasked.
+            self._n_free[ask.study] -= 1
+            if self._n_free[ask.study] <= 0 and self._chooser.is_used_up(ask, self.space):
+                logger.info(
+                    "Every configuration was evaluated or is being evaluated; the study stops."
+                )
+                ask.study.stop()
+
+    def _choose(self, ask: Ask) -> dict[str, Any] | None:
+        chosen = self._chooser.choose(ask, self.space, {})
+        if isinstance(chosen, Chosen):
+            self._n_free[ask.study] = chosen.n_free
+            return chosen.params
+        if isinstance(chosen, Exhausted):
+            self._n_free[ask.study] = 0
+            return self._repeated(ask, chosen)
+        return None
+
+    def _repeated(self, ask: Ask, exhausted: Exhausted) -> dict[str, Any]:
+        """Repeat a configuration, first those of running trials, whose workers may have died."""
+        abandoned, candidates = exhausted.abandoned, exhausted.candidates
+        repeated = "those that have not ended" if abandoned else "one"
+        self._notes.warn_of_repetition(ask.study, repeated, is_whole=exhausted.is_whole)
+        if abandoned:
+            candidate = exhausted.least_abandoned()
+        else:
+            rng = stream(self._seed, "exhausted", ask.trial.number)
+            candidate = int(rng.choice(np.flatnonzero(exhausted.matching)))
+        params = candidates.params(candidate)
+        return self._chooser.repeat(ask, params, is_claimed=bool(abandoned))
+
+    def _refuse_proxy_as_parameter(self, param_name: str) -> None:
+        if param_name in self._proxy_columns:
+            raise ValueError(
+                f"The study suggests {param_name!r}, which is a numeric column of the proxy table "
+                "and was taken for a proxy. Name the parameters by search_space=, or by "
+                "table.set_index([...])."
+            )
+
+
+class InferredSpaceStrategy:
+    """Strategy of a space that is inferred from the finished trials of a study.
+
+    Args:
+        spaces: Makes spaces.
+        chooser: Chooses configurations.
+        notes: Takes warnings.
+        independent_sampler: Samples where an inferred space is exhausted.
+        group: Whether each group of parameters that occur together is a space.
+    """
+
+    def __init__(
+        self,
+        spaces: Spaces,
+        chooser: Chooser,
+        notes: Notes,
+        independent_sampler: BaseSampler,
+        group: bool,
+    ) -> None:
+        self._spaces = spaces
+        self._chooser = chooser
+        self._notes = notes
+        self._independent_sampler = independent_sampler
+        self._group = group
+        self._inferred = InferredSpaces(chooser.trials.of)
+        self._known: dict[Hashable, tuple[dict[str, BaseDistribution], CandidateSpace]] = {}
+        self.space: CandidateSpace | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        arguments = (
+            self._spaces, self._chooser, self._notes, self._independent_sampler, self._group
+        )  # fmt: skip
+        return (InferredSpaceStrategy, arguments)
+
+    def space_of(self, study: Study) -> CandidateSpace:
+        """See :class:`Strategy`."""
+        return self._space_within(study, self._inferred_space(study))
+
+    def relative_space(self, ask: Ask) -> dict[str, BaseDistribution]:
+        """See :class:`Strategy`."""
+        self._chooser.trials.refresh(ask.study)
+        return {
+            name: distribution
+            for space in self._inferred_spaces(ask.study)
+            for name, distribution in space.items()
+        }
+
+    def sample_relative(
+        self, ask: Ask, search_space: Mapping[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """See :class:`Strategy`; a space whose ranges have changed waits for the parameters."""
+        params: dict[str, Any] = {}
+        choices = self._chooser.record(ask).choices = []
+        if search_space:
+            for space in self._spaces_among(ask, search_space):
+                chosen = None
+                if not space.keys() & self._inferred.changing(ask.study):
+                    asked = {name: d for name, d in space.items() if name in search_space}
+                    chosen = self._choose(ask, space, asked, params)
+                    params.update(chosen)
+                choices.append(Choice(space, chosen))
+        self._chooser.trials.forget()
+        return {
+            name: parameters.offered(name, params[name], distribution)
+            for name, distribution in search_space.items()
+            if name in params
+        }
+
+    def sample_independent(self, ask: Ask, param_name: str, distribution: BaseDistribution) -> Any:
+        """See :class:`Strategy`."""
+        choices = self._chooser.record(ask).choices
+        choice = next((each for each in choices if param_name in each.space), None)
+        if choice is None:
+            self._warn_of_branches(ask.study, param_name)
+            return NOTHING
+        is_expected = parameters.same(choice.space[param_name], distribution)
+        if choice.params is None or not is_expected:
+            choice.space[param_name] = distribution
+            choice.params = self._choose_again(ask, choice, choices)
+        if param_name not in choice.params:
+            return NOTHING
+        return parameters.parameter_of(distribution).find(choice.params[param_name])
+
+    def after_trial(self, ask: Ask, state: TrialState) -> None:
+        """See :class:`Strategy`.
+
+        An exhausted space is no reason to stop the study: the next trial may widen it.
+        """
+        del state
+        if self.space is not None:
+            self._chooser.withdraw_unused(ask)
+
+    def _choose_again(self, ask: Ask, choice: Choice, choices: list[Choice]) -> dict[str, Any]:
+        """Choose a configuration at a parameter whose range is not the expected one."""
+        fixed = {**ask.fixed, **ask.trial.params}
+        asked = {name: d for name, d in choice.space.items() if name not in fixed}
+        others = {
+            name: value
+            for other in choices
+            if other is not choice
+            for name, value in (other.params or {}).items()
+        }
+        self._chooser.trials.refresh(ask.study)
+        params = self._choose(ask, choice.space, asked, others)
+        self._chooser.trials.forget()
+        return params
+
+    def _choose(
+        self,
+        ask: Ask,
+        space: dict[str, BaseDistribution],
+        asked: dict[str, BaseDistribution],
+        others: Mapping[str, Any],
+    ) -> dict[str, Any]:
+        """Choose a configuration, or let the independent sampler do so.
+
+        Args:
+            ask: The trial.
+            space: Distributions that the trial is expected to ask for.
+            asked: Those of them that are not decided yet.
+            others: Configurations that were claimed for the trial in other spaces.
+        """
+        self.space = self._space_within(ask.study, space)
+        chosen = self._chooser.choose(ask, self.space, others)
+        if isinstance(chosen, Chosen):
+            return chosen.params
+        if isinstance(chosen, Exhausted):
+            if chosen.abandoned:
+                params = chosen.candidates.params(chosen.least_abandoned())
+                return self._chooser.repeat(ask, params, is_claimed=True)
+            # Other parameters of the objective still tell further trials apart.
+            self._warn_of_exhaustion(ask.study, is_whole=chosen.is_whole)
+        undecided = {name: d for name, d in asked.items() if not d.single()}
+        return self._independent_sampler.sample_relative(ask.study, ask.trial, undecided)
+
+    def _inferred_space(self, study: Study) -> dict[str, BaseDistribution]:
+        """Parameters that all trials share and that leave a choice."""
+        return self._variable(study, self._inferred.shared(study))
+
+    def _inferred_spaces(self, study: Study) -> list[dict[str, BaseDistribution]]:
+        """Spaces that a study is searched in: one, or one for each group."""
+        if self._group:
+            spaces = [self._variable(study, space) for space in self._inferred.groups(study)]
+        else:
+            spaces = [self._inferred_space(study)]
+        return [space for space in spaces if space]
+
+    def _variable(
+        self, study: Study, space: Mapping[str, BaseDistribution]
+    ) -> dict[str, BaseDistribution]:
+        """Parameters of which the study's trials have had more than one value to choose."""
+        united = self._inferred.united(study, space)
+        return {name: d for name, d in space.items() if not united[name].single()}
+
+    def _spaces_among(
+        self, ask: Ask, search_space: Mapping[str, BaseDistribution]
+    ) -> list[dict[str, BaseDistribution]]:
+        """Split a search space into those that are searched on their own.
+
+        Parameters that an outer sampler fixes are no part of the search space, but of the
+        configurations.
+        """
+        if not self._group and not ask.fixed:
+            return [dict(search_space)]
+        spaces = [
+            {name: d for name, d in space.items() if name in search_space or name in ask.fixed}
+            for space in self._inferred_spaces(ask.study)
+        ]
+        grouped = {name for space in spaces for name in space}
+        rest = {name: d for name, d in search_space.items() if name not in grouped}
+        return [space for space in (*spaces, rest) if space.keys() & search_space.keys()]
+
+    def _space_within(self, study: Study, space: dict[str, BaseDistribution]) -> CandidateSpace:
+        """Space that proposes within the latest ranges, and learns from trials with others too."""
+        if not space:
+            raise ValueError(
+                "The search space is read from the finished trials of the study, but they have no "
+                "parameter in common, or there is none. Pass search_space=, or run a trial first."
+            )
+        united = self._inferred.united(study, space)
+        ranges = {name: d for name, d in space.items() if not parameters.same(d, united[name])}
+        known = self._known_space(united, has_ranges=bool(ranges))
+        if ranges:
+            assert isinstance(known, DrawnSpace)
+            return known.within(ranges)
+        return known
+
+    def _known_space(
+        self, space: dict[str, BaseDistribution], *, has_ranges: bool
+    ) -> CandidateSpace:
+        """Space of distributions, made anew only where one of them has changed."""
+        key = frozenset(space), has_ranges
+        distributions, known = self._known.get(key, (None, None))
+        if (
+            known is None
+            or distributions is None
+            or not parameters.same_space(distributions, space)
+        ):
+            known = self._spaces.drawn(space) if has_ranges else self._spaces.of(space)
+            self._known[key] = dict(space), known
+        return known
+
+    def _warn_of_branches(self, study: Study, param_name: str) -> None:
+        """Warn of a parameter that no inferred space has, unless it is new like all others."""
+        if self._notes.has_to_say_of_inferred(study):
+            variable, shared = self._inferred.variable(study), self._inferred.shared(study)
+            if variable and param_name not in shared:
+                self._notes.warn_of_branches(study, param_name)
+
+    def _warn_of_exhaustion(self, study: Study, *, is_whole: bool) -> None:
+        if not self._notes.has_to_say_of_inferred(study):
+            return
+        branches = set[str]()
+        if is_whole:
+            branches = self._inferred.variable(study) - self._inferred_space(study).keys()
+        if branches:
+            self._notes.warn_of_branches(study, min(branches))
+        else:
+            self._notes.warn_of_exhaustion(
+                study,
+                is_whole=is_whole,
+                is_latest_range=bool(self._inferred.changing(study)),
+            )
