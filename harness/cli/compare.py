@@ -8,9 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 import sys
 from typing import Annotated
+from typing import Any
 
 import typer
 
+from harness import experiment_file
 from harness import problems
 from harness import samplers
 from harness.cli import options
@@ -41,13 +43,38 @@ from harness.suites import Suite
 from harness.suites import select
 
 
+def _read_file(context: typer.Context, problems_: list[str] | None) -> list[str] | None:
+    """Take settings from a file, if that is named in the place of problems.
+
+    Raises:
+        typer.BadParameter: If it cannot be read, or stands beside problems.
+    """
+    files = [text for text in problems_ or () if experiment_file.is_experiment(text)]
+    if not files:
+        return problems_
+    find_modules_here()
+    with clean_errors():
+        if problems_ != files or len(files) > 1:
+            raise ValueError(
+                "A file of an experiment names its problems and must be alone, but got "
+                f"{', '.join(problems_ or ())}."
+            )
+        settings = experiment_file.read(Path(files[0]))
+    context.default_map = settings  # The command line counts for more.
+    chosen: list[str] = settings["problem"]
+    return chosen
+
+
 Problems = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="PROBLEM|SUITE",
+        callback=_read_file,
+        is_eager=True,
+        metavar="PROBLEM|SUITE|FILE",
         help="FAMILY/PROBLEM, with @SOURCE for another source of its numbers, or the name of a "
         "suite; zaps-harness list shows them. A file of results (.csv, .parquet, .xlsx), or "
-        "module:Object, a function of a trial or one of OptunaHub's benchmarks.",
+        "module:Object, a function of a trial or one of OptunaHub's benchmarks. Or the file of "
+        "an experiment (.toml), which has all of that and the options.",
         show_default="nasbench201/cifar10",
     ),
 ]
@@ -183,7 +210,21 @@ def compare(
                 for suite in suites
                 for text in suite.problems
             }
-            show(results, suites, budgets, output)
+            content = experiment_file.write(
+                {
+                    "problems": [text for suite in suites for text in suite.problems],
+                    "samplers": _agreed([list(suite.samplers) for suite in suites]),
+                    "budgets": _agreed([list(suite.budgets) for suite in suites]),
+                    "seeds": _agreed([suite.seeds for suite in suites]),
+                    "first_seed": first_seed,
+                    "seeds_of": most_seeds or None,
+                    "by_trials": _agreed([suite.by_trials for suite in suites]),
+                    "in_flight": in_flight,
+                    "engine": engine,
+                    "scheduler": scheduler,
+                }
+            )
+            show(results, suites, budgets, output, experiment=content)
     report_failures(failures, len(cells))
 
 
@@ -192,6 +233,11 @@ def find_modules_here() -> None:
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.append(here)
+
+
+def _agreed(values: Sequence[Any]) -> Any:
+    """Setting that all suites share, else ``None``: then each has its own."""
+    return values[0] if all(value == values[0] for value in values) else None
 
 
 def _listed(written: Sequence[str]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from collections.abc import Sequence
 from pathlib import Path
+import shlex
 from typing import Annotated
 
 import typer
@@ -40,6 +41,9 @@ Directory = Annotated[
 SHOWN = ("summary.csv", "dashboard.html")
 """Files that :func:`show` writes."""
 
+EXPERIMENT = "experiment.toml"
+"""File that runs a comparison again."""
+
 
 def report(directory: Directory, budget: options.BudgetSizes = None) -> None:
     """Do not run anything; print the tables and write the page of all results in a directory."""
@@ -57,8 +61,17 @@ def show(
     suites: Sequence[Suite],
     budgets: Mapping[str, Budgets] | None,
     output: Path,
+    *,
+    experiment: str = "",
 ) -> None:
     """Print the tables of a comparison, write its numbers and its page.
+
+    Args:
+        results: Finished studies.
+        suites: Their problems.
+        budgets: Budgets by text of the problem, by default those of the studies.
+        output: Directory to write to.
+        experiment: Content of a file that would run the comparison again, written beside them.
 
     Raises:
         ValueError: If no study was run for the budgets.
@@ -79,10 +92,16 @@ def show(
     say("Numbers: ", (str(numbers), "bold"))
     n_tables = sum(isinstance(problem, TabularBenchmark) for problem in loaded)
     if n_tables:
-        write_dashboard(results, loaded, summary, page, budgets=budgets, command=command_line())
+        command = command_line() + (f"\n\n# {EXPERIMENT}\n{experiment}" if experiment else "")
+        write_dashboard(results, loaded, summary, page, budgets=budgets, command=command)
         say("Page: ", (str(page), "bold"))
     if n_tables < len(loaded):
         say(f"The page shows tables: {n_tables} of these {len(loaded)} problems.")
+    if experiment:
+        file = output / EXPERIMENT
+        write_whole(file, experiment)
+        say("Again: ", (f"zaps-harness compare {shlex.quote(str(file))}", "bold"))
+        console.print(experiment.rstrip(), style="dim", highlight=False, soft_wrap=True)
 
 
 def stored_results(directory: Path) -> list[CellResult]:

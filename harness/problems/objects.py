@@ -73,6 +73,8 @@ def resolved(text: str) -> str:
         (here / name).exists() for name in (package, f"{package}.py")
     ):
         options["folder"] = [str(here)]
+    if options["optimum"]:  # One number has one text.
+        options["optimum"] = [str(_number(target, options["optimum"][0]))]
     return compose(target, options)
 
 
@@ -255,8 +257,10 @@ def _names(n_objectives: int) -> list[str]:
 
 def _optimum(target: str, written: Sequence[str], found: Any, n_objectives: int) -> float | None:
     value = written[0] if written else getattr(found, "optimum", None)
-    if value is None or n_objectives > 1:
-        return None
+    return None if value is None or n_objectives > 1 else _number(target, value)
+
+
+def _number(target: str, value: Any) -> float:
     try:
         return float(value)
     except (TypeError, ValueError):
