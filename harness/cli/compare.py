@@ -25,6 +25,7 @@ from harness.cli.console import report_failures
 from harness.cli.console import run_missing
 from harness.cli.console import say
 from harness.cli.report import SHOWN
+from harness.cli.report import load_seen
 from harness.cli.report import show
 from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
@@ -224,7 +225,8 @@ def compare(
                     "scheduler": scheduler,
                 }
             )
-            show(results, suites, budgets, output, experiment=content)
+            seen = load_seen(suites, results)
+            show(results, seen, suites, budgets, output, experiment=content)
     report_failures(failures, len(cells))
 
 

@@ -22,6 +22,7 @@ from harness.experiment import CellResult
 from harness.metrics import Budgets
 from harness.metrics import summarize
 from harness.metrics.seen import with_seen
+from harness.problems import Problem
 from harness.problems import TabularBenchmark
 from harness.problems.untabled import UntabledProblem
 from harness.report import rich_tables
@@ -30,12 +31,56 @@ from harness.run.files import check_writable
 from harness.run.files import write_whole
 from harness.run.store import Store
 from harness.run.store import latest
+from harness.studies import is_storage
 from harness.suites import Suite
 from harness.suites import select
 
 
 Directory = Annotated[
     Path, typer.Argument(exists=True, file_okay=False, help="Directory of a comparison.")
+]
+
+Source = Annotated[
+    str,
+    typer.Argument(
+        metavar="DIRECTORY|STORAGE",
+        help="Directory of a comparison; or URL of an Optuna storage, or its SQLite or journal "
+        "file.",
+    ),
+]
+_OF_STORAGE = "Studies of a storage"
+Studies = Annotated[
+    list[str],
+    typer.Option(
+        metavar="NAME",
+        help="Study to compare, by default all. A pattern, 'tpe-*', makes its studies one row. "
+        "Repeatable.",
+        rich_help_panel=_OF_STORAGE,
+    ),
+]
+GroupBy = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ATTRIBUTE",
+        help="User attribute of the studies that names their row, or 'name' for their names "
+        "without the number at the end. Several studies of a row are its seeds.",
+        rich_help_panel=_OF_STORAGE,
+    ),
+]
+Optimum = Annotated[
+    float | None,
+    typer.Option(
+        help="Best value there is; by default the best that any study saw.",
+        rich_help_panel=_OF_STORAGE,
+    ),
+]
+StudiesOutput = Annotated[
+    Path,
+    typer.Option(
+        file_okay=False,
+        help="Directory to write to.",
+        rich_help_panel=_OF_STORAGE,
+    ),
 ]
 
 SHOWN = ("summary.csv", "dashboard.html")
@@ -45,19 +90,55 @@ EXPERIMENT = "experiment.toml"
 """File that runs a comparison again."""
 
 
-def report(directory: Directory, budget: options.BudgetSizes = None) -> None:
-    """Do not run anything; print the tables and write the page of all results in a directory."""
+def report(
+    source: Source,
+    budget: options.BudgetSizes = None,
+    study: Studies = [],
+    group_by: GroupBy = None,
+    optimum: Optimum = None,
+    output: StudiesOutput = Path("zaps-studies"),
+) -> None:
+    """Do not run anything; print the tables and write the page of all results in a directory.
+
+    Of an Optuna storage, compare studies that anyone ran with any sampler, over trials and over
+    wall-clock time.
+    """
+    directory = Path(source)
+    if directory.is_dir():
+        if study or group_by or optimum is not None:
+            raise typer.BadParameter(
+                "--study, --group-by and --optimum are for a storage, but "
+                f"{source} is a directory of results."
+            )
+        _report_directory(directory, budget)
+    elif is_storage(source):
+        from harness.cli.studies import report_studies  # noqa: PLC0415  # it shows what this does
+
+        report_studies(source, study, group_by, optimum, budget or (), output)
+    else:
+        raise typer.BadParameter(f"There is no directory and no storage {source!r}.")
+
+
+def _report_directory(directory: Path, budget: Sequence[int] | None) -> None:
     with clean_errors():
         check_writable(directory, SHOWN)
     results = stored_results(directory)
     with clean_errors():
         texts = list(dict.fromkeys(result.cell.problem for result in results))
         budgets = {text: Budgets(tuple(budget)) for text in texts} if budget else None
-        show(results, select(texts), budgets, directory)
+        suites = select(texts)
+        show(results, load_seen(suites, results), suites, budgets, directory)
+
+
+def load_seen(suites: Sequence[Suite], results: Sequence[CellResult]) -> list[Problem]:
+    """Problems of suites, with what the studies on them saw."""
+    texts = [text for suite in suites for text in suite.problems]
+    return with_seen(map(problems.load, texts), results)
 
 
 def show(
     results: Sequence[CellResult],
+    loaded: Sequence[Problem],
     suites: Sequence[Suite],
     budgets: Mapping[str, Budgets] | None,
     output: Path,
@@ -68,7 +149,8 @@ def show(
 
     Args:
         results: Finished studies.
-        suites: Their problems.
+        loaded: Their problems, with what the studies saw.
+        suites: The problems with the metrics to show.
         budgets: Budgets by text of the problem, by default those of the studies.
         output: Directory to write to.
         experiment: Content of a file that would run the comparison again, written beside them.
@@ -76,8 +158,6 @@ def show(
     Raises:
         ValueError: If no study was run for the budgets.
     """
-    texts = [text for suite in suites for text in suite.problems]
-    loaded = with_seen(map(problems.load, texts), results)
     summary = summarize(results, loaded, budgets)
     if summary.empty:
         longest = max(result.cell.budget for result in results)

@@ -130,17 +130,18 @@ class UntabledProblem:
         return 1.0 if self.directions[0] == StudyDirection.MINIMIZE else -1.0
 
     def _note_on_seen(self, n_studies: int) -> str:
+        they = "this study" if n_studies == 1 else f"these {n_studies} studies"
         if len(self.directions) > 1:
             return (
-                f"The true front is not known: hypervolumes are relative to the front of all that "
-                f"these {n_studies} studies saw."
+                "The true front is not known: hypervolumes are relative to the front of all that "
+                f"{they} saw."
             )
-        median = "100 % is the median of all values that they saw"
+        median = f"100 % is the median of all values that {they} saw"
         if self.known_optimum is not None:
             return f"The optimum is {self.optimum:.6g}. Regret: {median}."
         return (
-            f"The optimum is not known: regret is against the best that any of these {n_studies} "
-            f"studies saw, {self.optimum:.6g}; {median}."
+            f"The optimum is not known: regret is against the best that {they} saw, "
+            f"{self.optimum:.6g}; {median}."
         )
 
     def suggest(self, trial: optuna.trial.BaseTrial) -> dict[str, Any]:
