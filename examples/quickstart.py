@@ -12,7 +12,7 @@ def proxies(params):  # cheap, called once for each of the 60 configurations
     return {"params": params["depth"] * params["width"] ** 2, "depth": params["depth"]}
 
 
-def objective(trial):  # dear: here you would train a network
+def objective(trial):  # expensive: here you would train a network
     params = {name: trial.suggest_categorical(name, choices) for name, choices in SPACE.items()}
     return params["width"] ** 0.5 - (params["depth"] - 3) ** 2 + (params["act"] == "gelu")
 

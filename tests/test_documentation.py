@@ -1,4 +1,4 @@
-"""What a reader copies works: docstring examples, the examples folder, the README."""
+"""Everything that a reader copies works: docstring examples, the examples folder, the README."""
 
 from __future__ import annotations
 

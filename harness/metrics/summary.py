@@ -84,7 +84,7 @@ def summarize(
 
     Returns:
         One row per problem, trials in flight, unit, budget, sampler and seed, with the columns
-        :data:`STUDY` and those of :data:`QUANTITIES` that the kinds of the problems have.
+        :data:`STUDY` and those of :data:`QUANTITIES` that the problems have.
 
     Raises:
         ValueError: If a problem is missing or is not the one that a study ran on.

@@ -57,7 +57,7 @@ class Scheme:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the top of a ranking was worth.
+    """Quality of the top of a ranking.
 
     Attributes:
         precision: P@100 in percent.

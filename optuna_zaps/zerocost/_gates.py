@@ -46,7 +46,7 @@ class Gate:
 
 @dataclass
 class _Output:
-    """What a layer returned: the tensor itself, until an operation in place overwrites it."""
+    """Output of a layer: the tensor itself, until an operation in place overwrites it."""
 
     value: Tensor | None
 
@@ -65,22 +65,22 @@ class GateRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         super().__init__()  # type: ignore[no-untyped-call]
         self.unread = ""
         self._model = model
-        self._reading = False
+        self._is_recording = False
         self._gates: dict[Any, Gate] = {}
         self._outputs: dict[int, list[_Output]] = {}
         self._hooks = ExitStack()
 
     @contextmanager
-    def reading(self) -> Iterator[list[Gate]]:
-        """Yields the gates, one for each layer and shape of its use.
+    def recording(self) -> Iterator[list[Gate]]:
+        """Yield the gates, one for each layer and shape of its use.
 
         A backward pass that is made meanwhile fills them, and gives up the outputs that it used.
         """
-        self._reading = True
+        self._is_recording = True
         try:
             yield list(self._gates.values())
         finally:
-            self._reading = False
+            self._is_recording = False
 
     def __enter__(self) -> GateRecorder:
         for module in self._model.modules():
@@ -130,7 +130,7 @@ class GateRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
             out.register_hook(partial(self._read, self._gates[key], output, last))
 
     def _read(self, gate: Gate, output: _Output, last: bool, gradient: Tensor) -> None:
-        if not self._reading or output.value is None:
+        if not self._is_recording or output.value is None:
             return
         n_samples, n_channels = gate.gradient.shape
         shape = (n_samples, -1, n_channels) if last else (n_samples, n_channels, -1)

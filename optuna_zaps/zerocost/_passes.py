@@ -127,7 +127,7 @@ class Passes:
 
     @property
     def work(self) -> WorkRecorder:
-        """What the forward pass did."""
+        """Work of the forward pass."""
         return self._forward().work
 
     @property
@@ -182,7 +182,7 @@ class Passes:
 
     @cached_property
     def _backward(self) -> tuple[dict[str, Tensor], list[Gate]]:
-        with self._forward(with_graph=True).recorder.reading() as gates:
+        with self._forward(with_graph=True).recorder.recording() as gates:
             return self._loss_gradients(create_graph=self._second_order), gates
 
     def _loss_gradients(self, *, create_graph: bool) -> dict[str, Tensor]:

@@ -1,4 +1,4 @@
-"""What a forward pass does, seen below the modules: operations, not layers.
+"""Recorders of a forward pass below its modules: they see operations, not layers.
 
 A network may rectify by ``nn.ReLU``, ``torch.relu`` or in place, and may call a module twice.
 Every one of these ends as an operation of ATen, so that is where they are counted.

@@ -1,4 +1,4 @@
-"""What a study costs, as a ratio against Optuna's own samplers in the same run.
+"""Cost of a study, as a ratio to Optuna's own samplers in the same run.
 
     pytest -m benchmark -n 0 tests/benchmarks
 

@@ -1,4 +1,4 @@
-"""What an ablation of Section 4.6 leaves out is left out, and nothing else."""
+"""Ablations of Section 4.6 leave out what they say, and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the default sampler must reach beside Optuna's on problems that are not ours."""
+"""Floors of the default sampler beside Optuna's on problems that are not ours."""
 
 from __future__ import annotations
 

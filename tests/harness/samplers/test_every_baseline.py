@@ -1,4 +1,4 @@
-"""What holds for every baseline: Optuna's contract, determinism, state in the storage alone."""
+"""Checks of every baseline: Optuna's contract, determinism, state in the storage alone."""
 
 from __future__ import annotations
 

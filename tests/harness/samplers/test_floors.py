@@ -1,4 +1,4 @@
-"""What the default sampler must reach on the paper's accuracies, whatever it is told."""
+"""Floors of the default sampler on the paper's accuracies, whatever it is told."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ def test_a_grid_tells_all_choices_apart_by_digits() -> None:
 def test_covariances_of_a_pool_are_those_of_a_column_for_each_choice(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Whatever was not tried may share a column, for no label has it."""
+    """Choices that were not tried may share a column, which no label has."""
     rng = np.random.default_rng(0)
     codes = np.unique(rng.integers(200, size=(300, 2)), axis=0)
     choices = {"a": range(200), "b": range(200)}

@@ -84,7 +84,7 @@ def test_only_the_shortlist_competes_by_its_spread() -> None:
 
 
 def test_the_shortlist_is_of_the_largest_upper_bounds() -> None:
-    """What may be best is kept up to date, though its mean is low."""
+    """Candidates that may be best are scored again, though their mean is low."""
     means = np.arange(144.0)
     stds = np.where(np.arange(144) % 2, 0.5, 100.5)  # beta = 0.5: a bonus of 50 for every other
 
@@ -115,7 +115,7 @@ def test_the_shortlist_is_of_the_largest_upper_bounds() -> None:
 
 
 def test_the_shortlist_outlasts_a_change_of_proxies() -> None:
-    """Which proxies a fit is given may change while the list stays."""
+    """The proxies of a fit may change while the list stays."""
     given: dict[int, np.ndarray] = {}
 
     class Turns:

@@ -64,7 +64,7 @@ def share_proposed(
     means: list[list[float]],
     constraint: list[float] | None = None,
 ) -> float:
-    """How often a search of two objectives whose predictions are certain proposes a candidate."""
+    """Share of a candidate among the proposals of a search whose predictions are certain."""
     outcomes = [*labels, *([] if constraint is None else [constraint])]
     histories = tuple(
         History(np.arange(len(each)), np.array(each), np.arange(len(means[0])) < len(each))

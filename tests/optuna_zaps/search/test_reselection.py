@@ -58,7 +58,7 @@ USELESS = np.asarray([3.0, 0, 4, 5, 1, 2])
 
 
 def test_reselection_is_in_order_of_votes_and_then_of_strength() -> None:
-    """Which may be negative; and both count before the order of the table."""
+    """Strength may be negative; votes and strength count before the order of the table."""
     proxies = np.column_stack([USELESS, WEAK, OPPOSITE, TWINS])
     by_strength = np.argsort(-np.abs(spearman(np.column_stack([proxies, LABELS]))[:-1, -1]))
     assert by_strength.tolist() == [3, 2, 1, 0]

@@ -58,7 +58,7 @@ def outcome(study: optuna.Study) -> list[Any]:
 
 @pytest.fixture(scope="module")
 def plain() -> list[Any]:
-    """What comes of the table as it is."""
+    """Outcome with the table as it is."""
     return outcome(study_of(table()))
 
 
