@@ -16,6 +16,7 @@ import json
 from typing import Any
 
 from harness.problems import Problem
+from harness.problems import work
 
 
 UNITS = {False: "evaluations", True: "trials"}
@@ -85,6 +86,7 @@ class Cell:
         """Content hash: equal for equal work. The label is a name, not work."""
         content = asdict(self)
         del content["sampler"]["label"]
+        content["problem"] = work(self.problem)
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:20]
 

@@ -68,8 +68,9 @@ OWN = Suite(
     budgets=(100,),
     seeds=10,
     samplers=("zaps", "tpe", "random"),
+    by_trials=True,
 )
-"""Settings of a user's own problem of one objective."""
+"""Settings of a user's own problem of one objective: a user pays for a trial, repeated or not."""
 
 SUITES = {
     suite.name: suite
@@ -175,8 +176,8 @@ def _settings_of_own(problem: Problem) -> Suite:
         Kind.LIMIT: ("regret", "best_value", "feasible_share", "cpu_seconds"),
     }
     settings = replace(OWN, metrics=measured.get(problem.kind, OWN.metrics))
-    if problem.table is None:  # A call costs the same whether it repeats another or not.
-        return replace(settings, by_trials=True)
+    if problem.table is None:
+        return settings
     return replace(settings, budgets=(min(*OWN.budgets, len(problem.table.values) // 2),))
 
 

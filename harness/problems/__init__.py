@@ -4,6 +4,7 @@ from harness.problems.evaluation import Kind
 from harness.problems.own import is_own
 from harness.problems.own import short_name
 from harness.problems.own import with_options
+from harness.problems.own import work
 from harness.problems.problem import Problem
 from harness.problems.registry import FAMILIES
 from harness.problems.registry import load
@@ -23,4 +24,5 @@ __all__ = [
     "short_name",
     "texts",
     "with_options",
+    "work",
 ]

@@ -48,11 +48,13 @@ class Limit:
         values: The number, shape (n_configurations,).
         bound: Last value that is feasible.
         is_upper: Whether larger values break the limit, else smaller ones.
+        of: Name of the number, by default that of the constraint.
     """
 
     values: Floats
     bound: float
     is_upper: bool = True
+    of: str = ""
 
     @property
     def violations(self) -> Floats:
@@ -91,7 +93,7 @@ class ExtendedTable:
             return (*self.table.notes, *self.own_notes)
         share = 100 * self.feasible.mean()
         bounds = " and ".join(
-            f"{name} of {'at most' if limit.is_upper else 'at least'} {limit.bound:.4g}"
+            f"{limit.of or name} of at {'most' if limit.is_upper else 'least'} {limit.bound:.4g}"
             for name, limit in self.limits.items()
         )
         limited = f"Feasible are the {share:.0f} % of configurations with {bounds}."
@@ -146,7 +148,7 @@ class ExtendedTable:
             if objective.direction != StudyDirection.MINIMIZE:
                 digest.update(objective.direction.name.encode())
         for limit in self.limits.values():
-            digest.update(limit.violations.tobytes())
+            digest.update(b"limit" + limit.violations.tobytes())
         return digest.hexdigest()[:16]
 
     @cached_property

@@ -51,6 +51,14 @@ def load(text: str) -> Problem:
     return objects.load(objects.resolved(text))
 
 
+def work(text: str) -> str:
+    """Text without what does not decide the course of a study: the optimum."""
+    if not is_own(text):
+        return text
+    target, options = decompose(text, OPTIONS)
+    return compose(target, options | {"optimum": []})
+
+
 def short_name(text: str) -> str:
     """Short name of a problem of any family, for tables."""
     if not is_own(text):

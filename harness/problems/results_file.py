@@ -112,6 +112,12 @@ def _read(text: str, modified: int, size: int) -> TabularBenchmark | ExtendedTab
         raise ValueError(
             f"{path.name} must hold at least two configurations, but holds {len(averaged)}."
         )
+    for name in objectives:
+        if averaged[name].nunique() == 1:
+            raise ValueError(
+                f"The objective {name!r} of {path.name} must differ between configurations, but "
+                f"is {averaged[name].iloc[0]:g} in all of them."
+            )
     notes = _notes(path.name, frame, averaged, options["proxies"])
     levels = {
         name: np.unique(averaged[name]).tolist()
@@ -243,7 +249,7 @@ def _limits(
     made: dict[str, Limit] = {}
     for column, sign, bound in limits:
         name = column if column not in made else f"{column} {sign}"  # From both sides.
-        made[name] = Limit(averaged[column].to_numpy(), bound, sign == "<=")
+        made[name] = Limit(averaged[column].to_numpy(), bound, sign == "<=", column)
     if limits and not np.all([each.violations <= 0 for each in made.values()], axis=0).any():
         raise ValueError(
             f"A configuration of {file} must meet the limits "

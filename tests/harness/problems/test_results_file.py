@@ -122,6 +122,7 @@ def test_a_change_of_a_used_column_is_another_problem_and_of_another_is_not(runs
         ({"score": ["x", *range(7)]}, "params=lr&objective=score", "row 1 holds 'x'"),
         ({"act": [*"abcdefg", None]}, "params=act&objective=score", "a value .* row 8 is empty"),
         ({"lr": 1}, "params=lr&objective=score", "at least two configurations, but holds 1"),
+        ({"score": 2}, "params=lr&objective=score", "'score' .* must differ .* is 2 in all"),
         ({}, "params=lr&objective=lr", "lr is named several times"),
         ({}, "params=act&objective=score&limit=latency<5", "'column<=number'"),
         ({}, "params=act,lr&objective=score&limit=latency<=0", "must meet the limits latency<=0"),
