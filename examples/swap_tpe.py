@@ -1,13 +1,13 @@
 """Replace TPESampler in a tuning script, then add a cheap low-fidelity proxy.
 
-Tunes a support vector machine for scikit-learn's digits. The proxy of a configuration is its accuracy
-after training on 10 % of the rows, known for all before the first trial. Prints the mean of five
-seeds after 15 trials:
+Tunes a support vector machine for scikit-learn's digits. The proxy of a configuration is its
+accuracy after training on 10 % of the rows, known for all before the first trial. Prints the mean
+accuracy of five seeds after 15 trials:
 
-          TPESampler: 0.9276
-         ZAPSSampler: 0.9281
-    ... with a proxy: 0.9317
-      best of all 108: 0.9330
+          TPESampler: 0.9822
+         ZAPSSampler: 0.9867
+    ... with a proxy: 0.9942
+         best of 108: 0.9956
 """
 
 from functools import cache
@@ -56,6 +56,5 @@ for name, make in samplers.items():
         study.optimize(objective, n_trials=15)
         best.append(study.best_value)
     print(f"{name:>16}: {sum(best) / len(best):.4f}")
-print(
-    f"  best of all 108: {max(accuracy(len(X), *values) for values in product(*SPACE.values())):.4f}"
-)
+best_of_all = max(accuracy(len(X), *values) for values in product(*SPACE.values()))
+print(f"     best of 108: {best_of_all:.4f}")

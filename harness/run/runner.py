@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 import inspect
+import math
 import time
 import traceback
 from typing import Any
@@ -17,6 +18,7 @@ from joblib.externals.loky import ProcessPoolExecutor
 from joblib.externals.loky.process_executor import BrokenProcessPool
 import optuna
 from optuna.samplers import BaseSampler
+from optuna.trial import TrialState
 from scipy import stats
 from threadpoolctl import threadpool_limits
 
@@ -25,7 +27,7 @@ from harness.experiment import Cell
 from harness.experiment import CellResult
 from harness.problems import Problem
 from harness.problems import TabularBenchmark
-from harness.problems.evaluation import Evaluation
+from harness.problems.evaluation import Measurement
 from harness.run.engines import Engine
 from harness.run.engines import watched
 from harness.run.provenance import provenance
@@ -149,7 +151,7 @@ def run_cell(cell: Cell) -> CellResult:
     asked: list[int] = []
     ask_seconds: list[float] = []
     tell_seconds: list[float] = []
-    running: deque[tuple[optuna.Trial, Evaluation]] = deque()
+    running: deque[tuple[optuna.Trial, Measurement]] = deque()
     distinct: set[int] = set()
     n_asks = cell.budget if cell.by_trials else ASKS_PER_EVALUATION * cell.budget
     while len(distinct) < cell.budget and len(asked) < n_asks:
@@ -158,9 +160,11 @@ def run_cell(cell: Cell) -> CellResult:
         params = problem.suggest(trial)
         ask_seconds.append(time.process_time() - start)
         evaluation = evaluate(params)
+        # A user's function asks for its parameters on its way to the value.
+        ask_seconds[-1] -= min(evaluation.measurement.seconds, ask_seconds[-1])
         asked.append(evaluation.number)
         distinct.add(evaluation.number)
-        running.append((trial, evaluation))
+        running.append((trial, evaluation.measurement))
         if len(running) == cell.in_flight:
             tell_seconds.append(_tell(study, *running.popleft()))
     tell_seconds += [_tell(study, *oldest) for oldest in running]
@@ -174,15 +178,21 @@ def run_cell(cell: Cell) -> CellResult:
         spearman=_ranking_quality(sampler, study, problem),
         configurations=tuple(evaluate.configurations),
         values=tuple(evaluate.values),
+        constraints=tuple(evaluate.constraints),
     )
 
 
-def _tell(study: optuna.Study, trial: optuna.Trial, evaluation: Evaluation) -> float:
+def _tell(study: optuna.Study, trial: optuna.Trial, measurement: Measurement) -> float:
     """Tell a trial what its proposal was worth; CPU seconds of the tell."""
-    if evaluation.constraints:
-        _constrain(trial, evaluation.constraints)
+    if measurement.constraints:
+        _constrain(trial, measurement.constraints)
     start = time.process_time()
-    study.tell(trial, evaluation.values)
+    if measurement.pruned:
+        study.tell(trial, state=TrialState.PRUNED)
+    elif any(map(math.isnan, measurement.values)):
+        study.tell(trial, state=TrialState.FAIL)
+    else:
+        study.tell(trial, measurement.values)
     return time.process_time() - start
 
 

@@ -1,3 +1,5 @@
+"""Search a space with proxies: replace the two functions."""
+
 import optuna
 import optunahub
 

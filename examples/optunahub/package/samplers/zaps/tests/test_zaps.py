@@ -1,3 +1,5 @@
+"""Optuna's own contract for samplers, held by the loaded package."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
