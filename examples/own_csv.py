@@ -6,10 +6,10 @@ training on 90 images and the number of its support vectors. A trial trains on 9
 
     accuracy 0.971 with {'C': 100.0, 'gamma': 0.001, 'kernel': 'rbf'}
     rows that the model believes to be best:
-        C  gamma kernel  mean
-     10.0  0.001    rbf  0.97
-    100.0  0.001    rbf  0.97
-      1.0  0.001    rbf  0.97
+         C  gamma kernel  mean
+      10.0  0.001    rbf  0.97
+     100.0  0.001    rbf  0.97
+       1.0  0.001    rbf  0.97
 """
 
 from pathlib import Path
