@@ -88,7 +88,8 @@ class SuiteView:
         """Note on the problems that are left out; empty if there are none."""
         if not self.left_out:
             return ""
-        return f"Left out, because a sampler has no study on them: {', '.join(map(short_name, self.left_out))}"
+        names = ", ".join(map(short_name, self.left_out))
+        return f"Left out, because a sampler has no study on them: {names}"
 
     def _rows(self, name: str) -> pd.DataFrame:
         return next(table.rows for table in self.tables if table.name == name)
