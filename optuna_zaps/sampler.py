@@ -19,6 +19,7 @@ from optuna.trial import FrozenTrial
 from optuna.trial import TrialState
 
 from optuna_zaps import _checks
+from optuna_zaps._calls import shown_call
 from optuna_zaps.search.profiles import Profile
 from optuna_zaps.search.profiles import resolve
 from optuna_zaps.search.proxy_function import ProxyFunction
@@ -213,6 +214,8 @@ class ZAPSSampler(BaseSampler):
         consider_endpoints: bool | None = None,
         categorical_distance_func: Mapping[str, Callable[[Any, Any], float]] | None = None,
     ) -> None:
+        # As text, for a table may be large.
+        self._call = shown_call(type(self).__name__, ZAPSSampler.__init__, locals())
         tpe_arguments.check_always_on(multivariate=multivariate, constant_liar=constant_liar)
         tpe_arguments.warn_of_no_effect(
             n_ei_candidates=n_ei_candidates,
@@ -276,6 +279,9 @@ class ZAPSSampler(BaseSampler):
             self._strategy = InferredSpaceStrategy(
                 spaces, self._chooser, notes, self._independent_sampler, group
             )
+
+    def __repr__(self) -> str:
+        return self._call
 
     @property
     def proxies_(self) -> pd.DataFrame:
