@@ -19,7 +19,7 @@ from harness.cli.console import say
 from harness.experiment import CellResult
 from harness.metrics import Budgets
 from harness.metrics import summarize
-from harness.problems import TabularBenchmark
+from harness.report import make_views
 from harness.report import rich_tables
 from harness.report import write_dashboard
 from harness.run.files import check_writable
@@ -65,16 +65,13 @@ def show(
     if summary.empty:
         longest = max(result.cell.budget for result in results)
         raise ValueError(f"The budget must be at most {longest}, that of the studies.")
-    console.print(rich_tables(summary, suites))
+    views = make_views(summary, suites)
+    console.print(rich_tables(views))
     numbers, page = (output / name for name in SHOWN)
     write_whole(numbers, summary.to_csv(index=False))
     say("Numbers: ", (str(numbers), "bold"))
-    n_tables = sum(isinstance(problem, TabularBenchmark) for problem in loaded)
-    if n_tables:
-        write_dashboard(results, loaded, summary, page, budgets=budgets, command=command_line())
-        say("Page: ", (str(page), "bold"))
-    if n_tables < len(loaded):
-        say(f"The page shows tables: {n_tables} of these {len(loaded)} problems.")
+    write_dashboard(views, results, loaded, page, budgets=budgets, command=command_line())
+    say("Page: ", (str(page), "bold"))
 
 
 def stored_results(directory: Path) -> list[CellResult]:

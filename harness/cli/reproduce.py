@@ -40,7 +40,7 @@ from harness.paper.measured import MeasuredResults
 from harness.paper.measured import gather
 from harness.paper.page import headline
 from harness.paper.page import write_page
-from harness.report.tables import titled_table
+from harness.report.terminal import titled_table
 from harness.run.engines import Engine
 from harness.run.files import check_writable
 from harness.run.runner import Outcome

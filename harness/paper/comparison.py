@@ -25,7 +25,7 @@ from harness.paper.published import TITLES
 from harness.paper.published import Published
 from harness.paper.published import published
 from harness.report import formats
-from harness.report.tables import titled_table
+from harness.report.terminal import titled_table
 
 
 _Z = 1.96

@@ -1,9 +1,8 @@
 """Report of a comparison: tables for the terminal and one page for the browser."""
 
 from harness.report.dashboard import write_dashboard
-from harness.report.tables import aggregate
-from harness.report.tables import leaderboard
-from harness.report.tables import rich_tables
+from harness.report.terminal import rich_tables
+from harness.report.views import make_views
 
 
-__all__ = ["aggregate", "leaderboard", "rich_tables", "write_dashboard"]
+__all__ = ["make_views", "rich_tables", "write_dashboard"]

@@ -2,110 +2,137 @@
 (() => {
   const page = JSON.parse(document.getElementById("page-data").textContent);
   const filters = document.getElementById("filters");
-  const placeSelect = document.getElementById("place");
+  const problemSelect = document.getElementById("problem");
   const budgetInputs = [...filters.querySelectorAll("[name=budget]")];
   const samplerInputs = [...filters.querySelectorAll("[name=sampler]")];
-  const budgetsOf = (place) =>
-    Object.values(page.views).filter((view) => view.place === place).map((view) => view.budget);
-  const state = { place: placeSelect.options[0].value, budget: 0, samplers: new Set() };
+  const views = Object.values(page.views);
+  const suites = [...new Set(page.suites.map((view) => view.group))];
+  const state = { problem: problemSelect.options[0].value, budget: 0, samplers: new Set() };
+
+  // Largest budget of a group of views up to the one that is chosen, else its smallest.
+  const nearest = (candidates, group, budget) => {
+    const budgets = candidates.filter((view) => view.group === group).map((view) => view.budget).sort((a, b) => a - b);
+    return budgets.findLast((candidate) => candidate <= budget) ?? budgets[0];
+  };
+  const viewShown = () => `${state.problem}@${nearest(views, state.problem, state.budget)}`;
+  const suitesShown = () =>
+    suites.map((group) => {
+      const budget = nearest(page.suites, group, state.budget);
+      return page.suites.find((view) => view.group === group && view.budget === budget);
+    });
 
   // --- state <-> address: a link reproduces the view -------------------------------------------
 
   const readHash = () => {
     const hash = new URLSearchParams(location.hash.slice(1));
-    const places = [...placeSelect.options].map((option) => option.value);
-    state.place = places.includes(hash.get("dataset")) ? hash.get("dataset") : places[0];
-    state.budget = nearestBudget(Number(hash.get("budget")) || Infinity);
+    const problems = [...problemSelect.options].map((option) => option.value);
+    state.problem = problems.includes(hash.get("problem")) ? hash.get("problem") : problems[0];
+    const all = budgetInputs.map((input) => Number(input.value));
+    const wanted = Number(hash.get("budget")) || Infinity;
+    state.budget = all.findLast((budget) => budget <= wanted) ?? all[0];
     const named = hash.getAll("sampler").filter((label) => page.samplers.includes(label));
     state.samplers = new Set(named.length || hash.has("none") ? named : page.samplers);
   };
 
   const writeHash = () => {
-    const hash = new URLSearchParams({ dataset: state.place, budget: state.budget });
+    const hash = new URLSearchParams({ problem: state.problem, budget: state.budget });
     if (state.samplers.size === 0) hash.set("none", "");
     else if (state.samplers.size < page.samplers.length)
       state.samplers.forEach((label) => hash.append("sampler", label));
     history.replaceState(null, "", "#" + hash);
   };
 
-  const nearestBudget = (budget) => {
-    const budgets = budgetsOf(state.place).sort((a, b) => a - b);
-    return budgets.findLast((candidate) => candidate <= budget) ?? budgets[0];
-  };
-
   // --- figures ---------------------------------------------------------------------------------
 
-  const keep = (trace) => {
+  const chosenPart = (trace) => {
     const { sampler, samplers } = trace.meta ?? {};
     if (sampler !== undefined) return state.samplers.has(sampler) ? trace : null;
     if (samplers === undefined) return trace;
-    const kept = samplers.flatMap((label, index) => (state.samplers.has(label) ? [index] : []));
-    const pick = (list) => kept.map((index) => list[index]);
+    const chosen = samplers.flatMap((label, index) => (state.samplers.has(label) ? [index] : []));
+    const pick = (list) => chosen.map((index) => list[index]);
     for (const axis of ["x", "y"]) trace[axis] = pick(trace[axis]);
     for (const matrix of ["z", "text", "hovertext"])
       trace[matrix] = pick(trace[matrix]).map(pick);
-    return kept.length ? trace : null;
+    return chosen.length ? trace : null;
   };
 
-  const draw = (name, source) => {
-    const card = document.getElementById("card-" + name);
-    const plot = document.getElementById("plot-" + name);
-    const figure = source && structuredClone(source);
-    if (figure) figure.data = figure.data.map(keep).filter(Boolean);
-    card.hidden = !figure || figure.data.length === 0;
-    if (card.hidden) return;
-    const file = `${name}-${state.place.replaceAll("/", "-")}-${state.budget}`;
-    const first = plot.data === undefined;
-    Plotly.react(plot, plots.themed(figure, page.scales).data, figure.layout, plots.config(file));
-    if (first)
-      plot.on("plotly_legendclick", ({ curveNumber, data }) => {
-        toggle(data[curveNumber].meta.sampler);
-        return false; // the page filters, in every figure at once
-      });
+  const drawAll = (view, nobody) => {
+    const figures = { ...view.figures, proxies: nobody ? undefined : page.proxies[state.problem] };
+    const drawn = [];
+    for (const card of document.querySelectorAll("#figures .card")) {
+      const name = card.id.slice("card-".length);
+      const figure = figures[name] && structuredClone(figures[name]);
+      if (figure) figure.data = figure.data.map(chosenPart).filter(Boolean);
+      card.hidden = !figure || figure.data.length === 0;
+      if (!card.hidden) drawn.push({ card, name, figure });
+    }
+    const pairs = drawn.filter(({ name }) => name !== "proxies");
+    pairs.forEach(({ card }, index) => card.classList.toggle("wide", index === pairs.length - 1 && index % 2 === 0));
+    for (const { name, figure } of drawn) {
+      const plot = document.getElementById("plot-" + name);
+      const file = `${name}-${view.group}-${view.budget}`.replaceAll(/[^\w.-]+/g, "-");
+      if (plots.draw(plot, figure, page.scales, file))
+        plot.on("plotly_legendclick", ({ curveNumber, data }) => {
+          toggle(data[curveNumber].meta.sampler);
+          return false; // the page filters, in every figure at once
+        });
+    }
   };
 
   // --- everything that a filter changes --------------------------------------------------------
 
-  const sayHeadline = ({ order, lead, follow, verdicts }) => {
+  const put = (id, text) => { document.getElementById(id).textContent = text; };
+  const joined = (parts, separator) => parts.filter(Boolean).join(separator);
+
+  const sayFindings = (view) => {
+    const { order, lead, follow, verdicts } = view.findings;
     const [best, ...rest] = order.filter((label) => state.samplers.has(label));
     const others = rest.slice(0, page.named - 1).map((label) => follow[label]).join(", ");
-    const title = best === undefined ? "No sampler is chosen" : [lead[best], others].filter(Boolean).join("; ");
-    document.getElementById("headline").textContent = document.title = title + ".";
-    document.getElementById("verdict").textContent = verdicts[best]?.[rest[0]] ?? "";
+    const one = (best === undefined ? "No sampler is chosen" : joined([lead[best], others], "; ")) + ".";
+    const verdict = verdicts[best]?.[rest[0]] ?? "";
+    const shown = suitesShown();
+    const short = shown.map((suite) => suite.findings.clause).join("; ") + ".";
+    const title = [one, shown[0]?.findings.headline, short[0].toUpperCase() + short.slice(1)][Math.min(shown.length, 2)];
+    put("headline", title);
+    document.title = title;
+    put("where", shown.length ? shown.map((suite) => suite.where).join("; ") : view.where);
+    put("verdict", shown.length ? shown.map((suite) => joined([shown.length > 1 && suite.findings.subject, suite.findings.verdict], ": ")).join(" ") : verdict);
+    put("problem-headline", shown.length ? one : "");
+    put("problem-verdict", shown.length ? verdict : "");
   };
 
-  const sayNote = ({ notes, planned }) => {
+  const sayNote = ({ notes, planned, budget }) => {
     const labels = planned.filter((label) => state.samplers.has(label));
     const plans = labels.length
-      ? [`The curves of ${labels.join(" and ")} are of studies planned for ${state.budget} evaluations; `
-        + "any other sampler is one study, read off at every budget."]
+      ? [`The curves of ${labels.join(" and ")} are of studies planned for ${budget} evaluations; `
+        + "any other sampler is one study, cut at every budget."]
       : [];
-    document.getElementById("note").textContent = [...notes, ...plans].join(" ");
+    put("note", [...notes, ...plans].join(" "));
   };
 
   const showControls = () => {
-    placeSelect.value = state.place;
-    const budgets = budgetsOf(state.place);
-    for (const input of budgetInputs) {
-      input.disabled = !budgets.includes(Number(input.value));
-      input.checked = Number(input.value) === state.budget;
-    }
+    problemSelect.value = state.problem;
+    for (const input of budgetInputs) input.checked = Number(input.value) === state.budget;
     for (const input of samplerInputs) input.checked = state.samplers.has(input.value);
   };
 
+  const isChosen = ({ sampler, against }) =>
+    state.samplers.has(sampler) && (against === undefined || state.samplers.has(against));
+
   const render = () => {
-    const key = `${state.place}@${state.budget}`;
+    const key = viewShown();
     const view = page.views[key];
     showControls();
-    sayHeadline(view.headline);
-    document.getElementById("where").textContent = view.where;
+    sayFindings(view);
     sayNote(view);
+    const suite = new Map(suitesShown().map(({ group, budget }) => [group, budget]));
+    for (const part of document.querySelectorAll("[data-suite]"))
+      part.hidden = suite.get(part.dataset.suite) !== Number(part.dataset.budget);
     for (const table of document.querySelectorAll("[data-view]")) table.hidden = table.dataset.view !== key;
-    for (const row of document.querySelectorAll("[data-sampler]")) row.hidden = !state.samplers.has(row.dataset.sampler);
-    const empty = !view.headline.order.some((label) => state.samplers.has(label));
-    document.getElementById("nothing").hidden = !empty;
-    for (const [name, figure] of Object.entries(view.figures)) draw(name, figure);
-    draw("proxies", page.proxies[state.place]);
+    for (const part of document.querySelectorAll("[data-sampler]")) part.hidden = !isChosen(part.dataset);
+    const nobody = !view.findings.order.some((label) => state.samplers.has(label));
+    document.getElementById("nothing").hidden = !nobody;
+    drawAll(view, nobody);
   };
 
   const change = () => { writeHash(); render(); };
@@ -118,9 +145,9 @@
   // --- what a person does ----------------------------------------------------------------------
 
   // Rows in the order of a column, those without a value last in either direction.
-  const compared = (column, sign) => (first, second) => {
+  const compared = (column, isText, sign) => (first, second) => {
     const [a, b] = [first, second].map((row) => row.children[column].dataset.value);
-    if (column === 0) return sign * a.localeCompare(b);
+    if (isText) return sign * a.localeCompare(b);
     if (a === "nan" || b === "nan") return (a === "nan") - (b === "nan");
     const [x, y] = [a, b].map((text) => Number(text.replace("inf", "Infinity")));
     return sign * ((x > y) - (x < y));
@@ -128,22 +155,22 @@
 
   const sortBy = (header) => {
     const column = header.cellIndex;
-    const first = column === 0 ? "ascending" : "descending"; // names from a, numbers from the top
-    const second = column === 0 ? "descending" : "ascending";
+    const isText = header.classList.contains("text");
+    const first = isText ? "ascending" : "descending"; // names from a, numbers from the top
+    const second = isText ? "descending" : "ascending";
     const direction = header.getAttribute("aria-sort") === first ? second : first;
-    for (const table of document.querySelectorAll("[data-view] table")) {
-      for (const other of table.querySelectorAll("thead th"))
-        other.setAttribute("aria-sort", other.cellIndex === column ? direction : "none");
-      const rows = [...table.tBodies[0].rows];
-      table.tBodies[0].append(...rows.sort(compared(column, direction === "ascending" ? 1 : -1)));
+    const table = header.closest("table");
+    const alike = table.closest("[data-view]") ? document.querySelectorAll("[data-view] table") : [table];
+    for (const other of alike) {
+      if (other.tHead.rows[0].cells[column]?.textContent !== header.textContent) continue;
+      for (const cell of other.tHead.rows[0].cells)
+        cell.setAttribute("aria-sort", cell.cellIndex === column ? direction : "none");
+      const rows = [...other.tBodies[0].rows];
+      other.tBodies[0].append(...rows.sort(compared(column, isText, direction === "ascending" ? 1 : -1)));
     }
   };
 
-  placeSelect.addEventListener("change", () => {
-    state.place = placeSelect.value;
-    state.budget = nearestBudget(state.budget);
-    change();
-  });
+  problemSelect.addEventListener("change", () => { state.problem = problemSelect.value; change(); });
   for (const input of budgetInputs)
     input.addEventListener("change", () => { state.budget = Number(input.value); change(); });
   for (const input of samplerInputs) input.addEventListener("change", () => toggle(input.value));
@@ -155,7 +182,7 @@
     button.addEventListener("click", () => sortBy(button.parentElement));
   filters.addEventListener("submit", (event) => event.preventDefault());
   window.addEventListener("hashchange", () => { readHash(); render(); });
-  plots.dark.addEventListener("change", render);
+  plots.onThemeOrPaper(render);
 
   readHash();
   render();

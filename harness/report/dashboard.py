@@ -1,19 +1,20 @@
-"""One self-contained page: figures and tables of every view, and the filters between them.
+"""One self-contained page for any comparison: figures and tables, and the filters between them.
 
-Figures are built here and embedded as JSON; ``dashboard.js`` picks, filters and draws them. The
-page has no address of anything outside itself, so it opens offline and stays as it was.
+Over several problems it opens with the samplers' mean ranks and each problem's number; a selector
+shows one problem after the other. Figures are built here and embedded as JSON; ``dashboard.js``
+picks, filters and draws them. The page has no address of anything outside itself, so it opens
+offline and stays as it was.
 """
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
-from collections.abc import Collection
 from collections.abc import Iterable
+from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
+from dataclasses import asdict
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,30 +23,66 @@ import plotly.graph_objects as go
 
 from harness.experiment import CellResult
 from harness.metrics import GROUP
+from harness.metrics import QUANTITIES
 from harness.metrics import Budgets
-from harness.metrics.precision import N_TOP
+from harness.metrics import Snapshot
+from harness.metrics import snapshots
 from harness.problems import Problem
-from harness.problems import TabularBenchmark
 from harness.report import embed
 from harness.report import figures
-from harness.report import formats
 from harness.report import heatmaps
 from harness.report import provenance
+from harness.report.findings import MAX_NAMED
+from harness.report.findings import problem_clauses
+from harness.report.findings import suite_findings
 from harness.report.palette import SCALES
 from harness.report.palette import sampler_styles
-from harness.report.tables import cell_text
-from harness.report.tables import default_reference
-from harness.report.tables import leaderboard
-from harness.report.tables import page_columns
-from harness.report.tables import records
-from harness.report.views import View
-from harness.report.views import make_views
+from harness.report.tables import capitalised
+from harness.report.tables import noun
+from harness.report.views import ProblemView
+from harness.report.views import SuiteView
+from harness.report.views import Views
 from harness.run.files import write_whole
-from harness.suites import ONE_TABLE
 
 
 _MAX_STUDY_ROWS = 3_000  # of the table of studies within the page, about 350 KB
-_MAX_NAMED = 3  # samplers in the headline
+
+_BAND = "the line is the mean over seeds, the band holds the middle half of them."
+_GEOMETRIC = (
+    "geometric mean over seeds, each floored at 0.00001 %, with quartiles. Lower is better."
+)
+_PROGRESS = {
+    "precision": (
+        "Share of the top 100 found",
+        "P@100, the percentage of the true 100 best configurations among those evaluated; "
+        f"{_BAND} Higher is better.",
+    ),
+    "gap": (
+        "Gap to the optimum",
+        "Distance of the best evaluated configuration from the optimum (under a limit, both "
+        f"feasible), relative to it; {_GEOMETRIC}",
+    ),
+    "regret": (
+        "Regret",
+        "0 at the optimum, 100 for the median configuration of the search space; " + _GEOMETRIC,
+    ),
+    "best_value": ("Best value", f"In the unit of the objective; {_BAND}"),
+    "found_optimum": (
+        "Optimum found",
+        "Percentage of seeds that have evaluated the very best configuration by then. Earlier and "
+        "higher is better.",
+    ),
+    "hypervolume": (
+        "Hypervolume",
+        "Area that the evaluated configurations dominate, in percent of that of the true front; "
+        f"{_BAND} Higher is better.",
+    ),
+}
+_TESTS = (
+    "Is the row ahead of the column? Text: difference of the means{unit}; stars: one-sided "
+    "Mann–Whitney U, Holm-adjusted (* p < 0.05, ** 0.01, *** 0.001); colour: Cliff's δ, blue "
+    "where the row is better."
+)
 
 
 @dataclass(frozen=True)
@@ -56,91 +93,30 @@ class Panel:
         name: Identifier.
         title: Heading.
         sentence: How to read it.
-        build: Function of view and styles.
+        figure: The figure.
     """
 
     name: str
     title: str
     sentence: str
-    build: Callable[[View, figures.Styles], go.Figure]
-
-
-PANELS = (
-    Panel(
-        "precision",
-        "Share of the top 100 found",
-        "P@100, the percentage of the true 100 best configurations among those evaluated; the "
-        "line is the mean over seeds, the band holds the middle half of them. Higher is better.",
-        figures.precision_figure,
-    ),
-    Panel(
-        "gap",
-        "Gap to the optimum",
-        "Distance of the best evaluated configuration from the optimum, relative to it; geometric "
-        "mean over seeds, each floored at 0.00001 %, with quartiles. Lower is better.",
-        figures.gap_figure,
-    ),
-    Panel(
-        "box",
-        "Spread over seeds",
-        "P@100 when the budget is spent: a point is a study, the box holds the middle half, the "
-        "dashed line is the mean. If you can run only one study, this spread is your risk.",
-        figures.box_figure,
-    ),
-    Panel(
-        "optimum",
-        "Optimum found",
-        "Percentage of seeds that have evaluated the very best configuration by then. Earlier and "
-        "higher is better.",
-        figures.optimum_figure,
-    ),
-    Panel(
-        "tests_precision",
-        "Tests on the top 100",
-        "Is the row ahead of the column? Text: difference of mean P@100 in points; stars: "
-        "one-sided Mann–Whitney U, Holm-adjusted (* p < 0.05, ** 0.01, *** 0.001); colour: "
-        "Cliff's δ, blue where the row is better.",
-        partial(heatmaps.tests_figure, metric="precision"),
-    ),
-    Panel(
-        "tests_gap",
-        "Tests on the gap",
-        "The same for the gap to the optimum, where a negative difference is better. Finding the "
-        "top 100 and finding the single best are different goals.",
-        partial(heatmaps.tests_figure, metric="gap"),
-    ),
-    Panel(
-        "overhead",
-        "Time of the sampler",
-        "CPU time of each ask, median over seeds; the evaluation itself is not in it. Hover for "
-        "the share of the study's total that was spent by then.",
-        figures.overhead_figure,
-    ),
-)
-PROXIES = Panel(
-    "proxies",
-    "Proxies and the objective",
-    "Absolute Spearman correlation of each proxy with the objective (first row) and with each "
-    "other; the most relevant first. Near 1 between two proxies means redundant.",
-    lambda view, styles: heatmaps.proxies_figure(view.benchmark),
-)
+    figure: go.Figure
 
 
 def write_dashboard(
+    views: Views,
     results: Sequence[CellResult],
     problems: Iterable[Problem],
-    summary: pd.DataFrame,
     path: Path,
     *,
     budgets: Mapping[str, Budgets] | None = None,
     command: str = "",
 ) -> None:
-    """Write the page of a comparison on tables.
+    """Write the page of a comparison.
 
     Args:
-        results: Finished studies; those on other problems than tables are left out.
+        views: Contents of the report.
+        results: Finished studies.
         problems: Their problems.
-        summary: Frame of :func:`harness.metrics.summarize` of these studies.
         path: File to write.
         budgets: Budgets by text of the problem, as for the summary.
         command: Command line that made the page, shown to the reader.
@@ -148,41 +124,51 @@ def write_dashboard(
     Raises:
         ValueError: If there is nothing to show.
     """
-    tables = [problem for problem in problems if isinstance(problem, TabularBenchmark)]
-    texts = {table.text for table in tables}
-    results = [result for result in results if result.cell.problem in texts]
-    summary = summary[summary["problem"].isin(texts)]
-    if summary.empty:
+    if not views.problems:
         raise ValueError(
-            "A dashboard needs at least one finished study on a table at the budgets asked for, "
-            f"but got none of the {len(results)}."
+            "A page needs at least one finished study at the budgets asked for, but got none of "
+            f"the {len(results)}."
         )
-    views = make_views(results, tables, summary, budgets)
-    tests = pd.concat([view.tests["precision"] for view in views], ignore_index=True)
-    reference = default_reference(summary)
-    metrics = ONE_TABLE.metrics
-    board = leaderboard(summary, metrics, reference=reference, tests=tests)
-    styles = sampler_styles(summary["sampler"])
+    by_text = {problem.text: problem for problem in problems}
+    styles = sampler_styles(views.summary["sampler"])
+    drawn = {view.key: each for view, each in _drawn(views, results, by_text, budgets)}
+    panels = {
+        view.key: list(make_panels(view, drawn[view.key], styles)) for view in views.problems
+    }
+    proxies = {
+        view.group: panel
+        for view in views.problems
+        if (panel := _proxies_panel(by_text[view.problem])) is not None
+    }
+    shown = {panel.name: panel for own in panels.values() for panel in own}
+    shown |= {panel.name: panel for panel in proxies.values()}
     html = embed.render(
         "template.html.jinja",
         script="dashboard.js",
-        data=_page_data(views, styles),
+        data={
+            "samplers": list(styles),
+            "named": MAX_NAMED,
+            "scales": SCALES,
+            "suites": [_suite_data(view) for view in views.suites],
+            "views": {
+                view.key: _problem_data(view, drawn[view.key], panels[view.key])
+                for view in views.problems
+            },
+            "proxies": {group: embed.plain(panel.figure) for group, panel in proxies.items()},
+        },
         views=views,
-        boards={view.key: _board_of(view, board) for view in views},
-        cell_text=cell_text,
-        columns=[c for c in page_columns(metrics) if not c.compares or len(styles) > 1],
-        reference=reference,
         styles=styles,
-        panels=(*PANELS, PROXIES),
-        headline=headline(views[0], list(styles)),
-        budgets=sorted({view.budget for view in views}),
-        places={view.place: view.place for view in views},
-        downloads=_downloads(summary, board),
+        panels=sorted(shown.values(), key=lambda panel: _order(panel.name)),
+        headline=_first_headline(views, by_text, list(styles)),
+        budgets=sorted({view.budget for view in views.problems}),
+        groups=dict.fromkeys(view.group for view in views.problems),
+        csv_uri=lambda table: _data_uri(table.csv()),
+        downloads=_downloads(views),
         facts={
             "Studies": provenance.run_facts(results),
             "Samplers": provenance.sampler_facts(results),
-            "Tables": provenance.problem_facts(
-                {id(view.benchmark): view.benchmark for view in views}.values()
+            "Problems": provenance.problem_facts(
+                by_text[text] for text in dict.fromkeys(view.problem for view in views.problems)
             ),
         },
         command=command,
@@ -191,79 +177,129 @@ def write_dashboard(
     write_whole(path, html)
 
 
-def headline(view: View, chosen: Collection[str]) -> str:
-    """The key message of a view about chosen samplers, as ``dashboard.js`` puts it together."""
-    clauses = _headline(view)
-    order = [label for label in clauses["order"] if label in chosen]
-    if not order:
-        return "No sampler is chosen."
-    others = ", ".join(clauses["follow"][label] for label in order[1:_MAX_NAMED])
-    return "; ".join(filter(None, (clauses["lead"][order[0]], others))) + "."
+def make_panels(
+    view: ProblemView, drawn: figures.Drawn, styles: figures.Styles
+) -> Iterator[Panel]:
+    """Figures of a problem: those of its metrics, and the time of the samplers."""
+    primary = view.metrics[0]
+    known = [name for name in view.metrics if figures.has_curve(name, drawn.problem)]
+    for name in known:
+        title, sentence = _PROGRESS.get(
+            name, (QUANTITIES[name].title, f"Over the budget; {_BAND}")
+        )
+        figure = figures.progress_figure(drawn, styles, name)
+        yield Panel(f"progress-{name}", title, sentence, figure)
+    if primary in known:
+        yield Panel(
+            f"spread-{primary}",
+            f"Spread over seeds: {noun(QUANTITIES[primary])}",
+            f"{capitalised(QUANTITIES[primary].title)} when the budget is spent: a point is a "
+            "study, the box holds the middle half, the dashed line is the mean. If you can run "
+            "only one study, this spread is your risk.",
+            figures.box_figure(drawn, styles, primary),
+        )
+    for name, tests in view.tests.items():
+        if len(tests):
+            quantity = QUANTITIES[name]
+            unit = " in points" if quantity.unit == "%" else ""
+            yield Panel(
+                f"tests-{name}",
+                f"Tests: {noun(quantity)}",
+                _TESTS.format(unit=unit),
+                heatmaps.tests_figure(tests, styles, name),
+            )
+    yield Panel(
+        "overhead",
+        "Time of the sampler",
+        "CPU time of each ask, median over seeds; the evaluation itself is not in it. Hover for "
+        "the share of the study's total that was spent by then.",
+        figures.overhead_figure(drawn, styles),
+    )
 
 
-def _page_data(views: Sequence[View], styles: figures.Styles) -> dict[str, Any]:
+def _drawn(
+    views: Views,
+    results: Sequence[CellResult],
+    by_text: Mapping[str, Problem],
+    budgets: Mapping[str, Budgets] | None,
+) -> Iterator[tuple[ProblemView, figures.Drawn]]:
+    """Studies of each view."""
+    groups: dict[tuple[Any, ...], dict[str, list[Snapshot]]] = {}
+    for snapshot in snapshots(results, budgets):
+        identity = snapshot.identity
+        by_sampler = groups.setdefault(tuple(identity[column] for column in GROUP), {})
+        by_sampler.setdefault(identity["sampler"], []).append(snapshot)
+    for view in views.problems:
+        own = groups[view.problem, view.in_flight, view.unit, view.budget]
+        yield view, figures.Drawn(by_text[view.problem], view.unit, view.budget, own)
+
+
+def _suite_data(view: SuiteView) -> dict[str, Any]:
     return {
-        "samplers": list(styles),
-        "named": _MAX_NAMED,
-        "scales": SCALES,
-        "views": {
-            view.key: {
-                "place": view.place,
-                "budget": view.budget,
-                "figures": {
-                    panel.name: embed.plain(panel.build(view, styles)) for panel in PANELS
-                },
-                "headline": _headline(view),
-                "where": f"{view.benchmark.text}, {view.setting}",
-                "notes": view.benchmark.notes,
-                "planned": view.planned,
-            }
-            for view in views
-        },
-        "proxies": {
-            view.place: embed.plain(PROXIES.build(view, styles))
-            for view in views
-            if view.benchmark.proxies.shape[1]
-        },
+        "group": view.group,
+        "budget": view.budget,
+        "where": f"{view.name}, {view.setting}",
+        "findings": asdict(suite_findings(view)),
     }
 
 
-def _headline(view: View) -> dict[str, Any]:
-    """Clauses of the key message: the page joins those of the samplers that are chosen."""
-    means = view.summary.groupby("sampler", sort=False)["precision"].mean()
-    means = means.sort_values(ascending=False, kind="stable")
-    shares = {str(label): f"{formats.number(mean)} %" for label, mean in means.items()}
-    n_top = len(view.benchmark.top(N_TOP))
-    order = list(shares)
-    verdicts: dict[str, dict[str, str]] = {}
-    for test in records(view.tests["precision"]):
-        a, b = str(test["sampler_a"]), str(test["sampler_b"])
-        if order.index(a) < order.index(b):
-            verdicts.setdefault(a, {})[b] = heatmaps.verdict(test, "precision")
+def _problem_data(
+    view: ProblemView, drawn: figures.Drawn, panels: Sequence[Panel]
+) -> dict[str, Any]:
     return {
-        "order": order,
-        "lead": {
-            label: f"{label} finds {share} of the true top {n_top} with {view.budget} {view.unit}"
-            for label, share in shares.items()
-        },
-        "follow": {label: f"{label} {share}" for label, share in shares.items()},
-        "verdicts": verdicts,
+        "group": view.group,
+        "budget": view.budget,
+        "figures": {panel.name: embed.plain(panel.figure) for panel in panels},
+        "findings": asdict(problem_clauses(view, drawn.problem)),
+        "where": f"{view.problem}, {view.setting}",
+        "notes": [*drawn.problem.notes, *filter(None, [view.caution])],
+        "planned": [
+            label
+            for label, studies in drawn.snapshots.items()
+            if studies[0].result.cell.sampler.budget_aware
+        ],
     }
 
 
-def _board_of(view: View, board: pd.DataFrame) -> list[dict[str, Any]]:
-    group = (view.benchmark.text, view.in_flight, view.unit, view.budget)
-    return records(board[(board[list(GROUP)] == list(group)).all(axis="columns")])
+def _first_headline(views: Views, by_text: Mapping[str, Problem], samplers: Sequence[str]) -> str:
+    if views.suites:
+        return suite_findings(views.suites[0]).headline
+    view = views.problems[0]
+    return problem_clauses(view, by_text[view.problem]).headline(samplers)
 
 
-def _downloads(summary: pd.DataFrame, board: pd.DataFrame) -> list[tuple[str, str, str]]:
-    """(text, file name, data URI) of each table that the page carries."""
-    tables = [("Means (CSV)", "means.csv", board)]
-    if len(summary) <= _MAX_STUDY_ROWS:
-        tables.append(("Every study (CSV)", "summary.csv", summary))
-    return [(text, name, _data_uri(frame)) for text, name, frame in tables]
+def _proxies_panel(problem: Problem) -> Panel | None:
+    """Correlations of the proxies of a table, if it has any."""
+    table = problem.table
+    if table is None or table.proxies.select_dtypes("number").empty:
+        return None
+    return Panel(
+        "proxies",
+        "Proxies and the objective",
+        "Absolute Spearman correlation of each proxy with the objective (first row) and with each "
+        "other; the most relevant first. Near 1 between two proxies means redundant.",
+        heatmaps.correlations_figure(heatmaps.correlations(table)),
+    )
 
 
-def _data_uri(frame: pd.DataFrame) -> str:
-    content = frame.to_csv(index=False, float_format="%.6g").encode()
-    return "data:text/csv;charset=utf-8;base64," + base64.b64encode(content).decode()
+def _order(name: str) -> int:
+    """Position of a figure on the page."""
+    kinds = ("progress", "spread", "tests", "overhead", "proxies")
+    return kinds.index(name.partition("-")[0])
+
+
+def _downloads(views: Views) -> list[tuple[str, str, str]]:
+    """(text, file name, data URI) of the tables of all problems."""
+    boards = pd.concat([view.table.rows for view in views.problems], ignore_index=True)
+    tables = [("Means (CSV)", "means.csv", boards)]
+    if len(views.summary) <= _MAX_STUDY_ROWS:
+        tables.append(("Every study (CSV)", "summary.csv", views.summary))
+    return [
+        (text, name, _data_uri(frame.to_csv(index=False, float_format="%.6g")))
+        for text, name, frame in tables
+    ]
+
+
+def _data_uri(content: str) -> str:
+    encoded = base64.b64encode(content.encode()).decode()
+    return "data:text/csv;charset=utf-8;base64," + encoded

@@ -1,4 +1,4 @@
-"""What makes a page self-contained: its template, its assets and its data in one file."""
+"""A page in one file: its template, its assets and its data."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from datetime import UTC
 from datetime import datetime
 from importlib.resources import files
 import json
+import re
 from typing import Any
 
 from jinja2 import Environment
 from jinja2 import PackageLoader
 from jinja2 import StrictUndefined
 from markupsafe import Markup
+from markupsafe import escape
 import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
 
@@ -31,6 +33,7 @@ def render(template: str, *, script: str, data: Any, **content: Any) -> str:
     environment = Environment(
         loader=PackageLoader("harness", "report"), autoescape=True, undefined=StrictUndefined
     )
+    environment.filters["breakable"] = _breakable
     return environment.get_template(template).render(
         style=_asset("dashboard.css"),
         script=Markup("\n").join([_asset("plots.js"), _asset(script)]),
@@ -46,6 +49,11 @@ def plain(figure: go.Figure) -> dict[str, Any]:
     content: dict[str, Any] = json.loads(figure.to_json())
     del content["layout"]["template"]
     return content
+
+
+def _breakable(text: str) -> Markup:
+    """Text that a narrow column may break after a slash, a dash or an underscore."""
+    return Markup(re.sub(r"(?<=[/_-])", "<wbr>", str(escape(text))))
 
 
 def _asset(name: str) -> Markup:

@@ -1,4 +1,4 @@
-"""The two matrices: tests between samplers, and correlations between proxies.
+"""Two matrices: tests between samplers, and correlations between proxies.
 
 A matrix of tests carries its samplers' labels in ``meta``, by which the page filters rows and
 columns; ``meta["scale"]`` names the colour scale that the page replaces by that of its theme.
@@ -14,58 +14,37 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from harness.metrics import QUANTITIES
 from harness.problems import TabularBenchmark
 from harness.report import formats
+from harness.report.findings import verdict
 from harness.report.palette import SCALES
 from harness.report.palette import SamplerStyle
-from harness.report.views import View
+from harness.report.tables import difference_digits
+from harness.report.tables import records
 
 
 OBJECTIVE = "objective"
 
-_ALPHA = 0.05
-_WORDS = {  # metric: (digits, unit, what the mean does when the row is ahead)
-    "precision": (1, " points", "P@100"),
-    "gap": (3, " points", "gap"),
-}
 
-
-def verdict(test: Mapping[str, Any], metric: str) -> str:
-    """One test in a sentence.
+def tests_figure(
+    tests: pd.DataFrame, styles: Mapping[str, SamplerStyle], metric: str
+) -> go.Figure:
+    """Each sampler against each other: effect as colour, difference and stars as text.
 
     Args:
-        test: A row of :func:`harness.statistics.compare`.
-        metric: The metric it is about.
-
-    Returns:
-        A plain sentence, not yet escaped.
+        tests: Rows of :func:`harness.statistics.compare` for all pairs.
+        styles: How samplers are drawn, in the order of the page.
+        metric: Quantity that is tested.
     """
-    digits, unit, noun = _WORDS[metric]
-    a, b = test["sampler_a"], test["sampler_b"]
-    difference = formats.signed(test["difference"], digits)
-    text = f"{noun} of {a} minus that of {b}: {difference}{unit}"
-    if not np.isnan(test["ci_low"]):
-        low, high = (formats.number(test[end], digits) for end in ("ci_low", "ci_high"))
-        text += f" (95 % interval {low} to {high})"
-    clear = "" if test["p_holm"] < _ALPHA else ", not significant"
-    return (
-        f"{text}. {a} ahead: {formats.p_statement(test['p_holm'])}{clear}; "
-        f"Cliff's δ {formats.number(test['cliffs_delta'], 2)} ({test['effect'] or 'unknown'})."
-    )
-
-
-def tests_figure(view: View, styles: Mapping[str, SamplerStyle], metric: str) -> go.Figure:
-    """Each sampler against each other: effect as colour, difference and stars as text."""
-    labels = [label for label in styles if label in view.snapshots]
-    digits = _WORDS[metric][0]
-    tests = {
-        (str(test["sampler_a"]), str(test["sampler_b"])): test
-        for test in view.tests[metric].to_dict("records")
-    }
+    pairs = {(str(test["sampler_a"]), str(test["sampler_b"])): test for test in records(tests)}
+    tested = {label for pair in pairs for label in pair}
+    labels = [label for label in styles if label in tested]
+    digits = difference_digits(QUANTITIES[metric])
 
     def cells(of_test: Any, of_itself: Any) -> list[list[Any]]:
         return [
-            [of_test(tests[a, b]) if (a, b) in tests else of_itself for b in labels]
+            [of_test(pairs[a, b]) if (a, b) in pairs else of_itself for b in labels]
             for a in labels
         ]
 
@@ -101,11 +80,6 @@ def correlations(benchmark: TabularBenchmark) -> pd.DataFrame:
     order = matrix[OBJECTIVE].drop(OBJECTIVE).sort_values(ascending=False, kind="stable").index
     ordered = [OBJECTIVE, *order]
     return matrix.loc[ordered, ordered]
-
-
-def proxies_figure(benchmark: TabularBenchmark) -> go.Figure:
-    """Absolute Spearman correlations, the objective first, proxies by relevance."""
-    return correlations_figure(correlations(benchmark))
 
 
 def correlations_figure(matrix: pd.DataFrame) -> go.Figure:
@@ -150,7 +124,12 @@ def _matrix(
         zmin=bounds[0],
         zmax=bounds[1],
         colorscale=SCALES["light"][scale],
-        colorbar={"title": {"text": bar_title}, "thickness": 10, "outlinewidth": 0, "nticks": 5},
+        colorbar={
+            "title": {"text": f"{bar_title}<br> "},
+            "thickness": 10,
+            "outlinewidth": 0,
+            "nticks": 5,
+        },
         xgap=2,
         ygap=2,
         meta={"scale": scale},

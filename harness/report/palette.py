@@ -21,19 +21,20 @@ _SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross")
 Scale = list[tuple[float, str]]
 SCALES: dict[str, dict[str, Scale]] = {
     "light": {
-        "diverging": [(0.0, "#c4560c"), (0.5, "#f3f4f5"), (1.0, "#1a6cb8")],
-        "sequential": [(0.0, "#f1f5f9"), (0.5, "#7fb2e0"), (1.0, "#0c4a85")],
+        "diverging": [(0.0, "#ee9a5c"), (0.5, "#f3f4f5"), (1.0, "#79b2e8")],
+        "sequential": [(0.0, "#f1f5f9"), (0.5, "#b3d2ee"), (1.0, "#6aa6df")],
     },
     "dark": {
-        "diverging": [(0.0, "#d0681f"), (0.5, "#242b34"), (1.0, "#3a8fdd")],
-        "sequential": [(0.0, "#1c232c"), (0.5, "#22619c"), (1.0, "#8cc6f7")],
+        "diverging": [(0.0, "#8f4512"), (0.5, "#242b34"), (1.0, "#1f5f9e")],
+        "sequential": [(0.0, "#1c232c"), (0.5, "#1e4568"), (1.0, "#22649f")],
     },
 }
+"""Scales of each theme; its text has a contrast of at least 4.5 : 1 with every colour of them."""
 
 
 @dataclass(frozen=True)
 class SamplerStyle:
-    """How a sampler is drawn.
+    """Style in which a sampler is drawn.
 
     Attributes:
         label: Its label as it is.
@@ -49,11 +50,11 @@ class SamplerStyle:
 
     @property
     def name(self) -> str:
-        """The label for Plotly, which reads its texts as HTML."""
-        return html.escape(self.label)
+        """Label for Plotly, which reads its texts as HTML and fills in ``%{...}``."""
+        return html.escape(self.label).replace("%{", "&#37;{")
 
     def tint(self, opacity: float) -> str:
-        """The colour with an opacity in [0, 1], for areas."""
+        """Colour with an opacity in [0, 1], for areas."""
         red, green, blue = (int(self.color[start : start + 2], 16) for start in (1, 3, 5))
         return f"rgba({red},{green},{blue},{opacity})"
 

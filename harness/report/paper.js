@@ -4,10 +4,9 @@
   const draw = () => {
     for (const plot of document.querySelectorAll("[data-figure]")) {
       const name = plot.dataset.figure;
-      const { data, layout } = plots.themed(structuredClone(page.figures[name]), page.scales);
-      Plotly.react(plot, data, layout, plots.config(name));
+      plots.draw(plot, structuredClone(page.figures[name]), page.scales, name);
     }
   };
-  plots.dark.addEventListener("change", draw);
+  plots.onThemeOrPaper(draw);
   draw();
 })();

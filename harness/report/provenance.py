@@ -1,4 +1,4 @@
-"""Where the numbers of a report come from, in rows of name and value."""
+"""Origin of the numbers of a report, in rows of name and value."""
 
 from __future__ import annotations
 

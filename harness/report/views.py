@@ -1,53 +1,152 @@
-"""What one view of the dashboard shows: a table at a budget."""
+"""Parts of a report, each computed once: suites of problems, and problems, at a budget."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+import math
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from harness.experiment import CellResult
+from harness import statistics
 from harness.metrics import GROUP
-from harness.metrics import Budgets
-from harness.metrics import Snapshot
-from harness.metrics import snapshots
-from harness.problems import TabularBenchmark
 from harness.report import formats
-from harness.statistics import compare
+from harness.report.aggregates import default_reference
+from harness.report.aggregates import leaderboard
+from harness.report.tables import Table
+from harness.report.tables import pairs_table
+from harness.report.tables import problem_columns
+from harness.report.tables import ranks_table
+from harness.report.tables import values_table
+from harness.suites import Suite
+
+
+ALPHA = 0.05
+"""Level of significance."""
+
+_FEWEST_SEEDS = 5  # of an interval, and of a word for the size of an effect
 
 
 @dataclass(frozen=True)
-class View:
-    """A table at a budget.
+class SuiteView:
+    """Several problems of a suite at a budget.
 
     Attributes:
-        benchmark: The table.
+        suite: The suite.
         in_flight: Number of trials in flight.
-        unit: What the budget counts, ``"evaluations"`` or ``"trials"``.
+        unit: Unit of the budget, ``"evaluations"`` or ``"trials"``.
         budget: Number of them.
-        snapshots: Studies by sampler.
-        planned: Samplers whose studies were planned for this budget.
-        summary: Rows of :func:`harness.metrics.summarize` for this view.
-        tests: Rows of :func:`harness.statistics.compare` for this view, by metric.
+        losses: Frame of :func:`harness.statistics.mean_losses`, with the problems on which every
+            sampler has a study.
+        left_out: Problems on which a sampler has none.
+        tables: The samplers by mean rank, the primary quantity of each problem, and the tests of
+            each pair.
     """
 
-    benchmark: TabularBenchmark
+    suite: Suite
     in_flight: int
     unit: str
     budget: int
-    snapshots: Mapping[str, Sequence[Snapshot]]
-    planned: tuple[str, ...]
-    summary: pd.DataFrame
-    tests: Mapping[str, pd.DataFrame]
+    losses: pd.DataFrame
+    left_out: tuple[str, ...]
+    tables: tuple[Table, ...]
 
     @property
-    def place(self) -> str:
+    def name(self) -> str:
+        """Name of the suite, or the number of problems that were named on their own."""
+        return self.suite.name or f"{len(self.losses)} problems"
+
+    @property
+    def group(self) -> str:
+        """Identifier of suite, unit of the budget and trials in flight."""
+        name = self.suite.name or ", ".join(self.suite.problems)
+        return _group(name, self.unit, self.in_flight)
+
+    @property
+    def setting(self) -> str:
+        """Budget with its unit, and trials in flight."""
+        return formats.setting(self.budget, self.unit, self.in_flight)
+
+    @property
+    def mean_ranks(self) -> pd.Series:
+        """Mean rank by sampler, the best first."""
+        return self._rows("ranks").set_index("sampler")["mean_rank"]
+
+    @property
+    def pairs(self) -> pd.DataFrame:
+        """Tests of each pair of samplers."""
+        return self._rows("pairs")
+
+    @property
+    def left_out_sentence(self) -> str:
+        """Note on the problems that are left out; empty if there are none."""
+        if not self.left_out:
+            return ""
+        return f"Left out, because a sampler has no study on them: {', '.join(self.left_out)}"
+
+    def _rows(self, name: str) -> pd.DataFrame:
+        return next(table.rows for table in self.tables if table.name == name)
+
+
+@dataclass(frozen=True)
+class ProblemView:
+    """A problem at a budget.
+
+    Attributes:
+        suite: Suite that it is in.
+        problem: Text of the problem.
+        in_flight: Number of trials in flight.
+        unit: Unit of the budget, ``"evaluations"`` or ``"trials"``.
+        budget: Number of them.
+        studies: Rows of the summary.
+        tests: Rows of :func:`harness.statistics.compare` for all pairs, by metric. Intervals and
+            words for the size of an effect need five seeds.
+        reference: Sampler that the table compares with the others.
+        table: The samplers.
+    """
+
+    suite: Suite
+    problem: str
+    in_flight: int
+    unit: str
+    budget: int
+    studies: pd.DataFrame
+    tests: Mapping[str, pd.DataFrame]
+    reference: str
+    table: Table
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Quantities that are shown; the first ranks the samplers."""
+        return self.suite.metrics
+
+    @property
+    def samplers(self) -> list[str]:
+        """Labels of the samplers, the best mean first."""
+        return [str(label) for label in self.table.rows["sampler"]]
+
+    @property
+    def caution(self) -> str:
+        """Note on tests that cannot come out clear with so few seeds; empty if they can."""
+        n_tests = len(self.tests[self.metrics[0]])
+        if not n_tests:
+            return ""
+        most, second, *_ = sorted(map(int, self.table.rows["n_seeds"]), reverse=True)
+        # Least one-sided p of a Mann-Whitney test, 1 / C(m + n, n), times Holm's factor.
+        if n_tests / math.comb(most + second, second) < ALPHA:
+            return ""
+        seeds = f"{most} seed" if most == 1 else f"{most} seeds"
+        return f"With {seeds} no test of these samplers can reach p < {ALPHA} after adjustment."
+
+    @property
+    def group(self) -> str:
         """Identifier of problem, unit of the budget and trials in flight."""
-        unit = ", by trials" if self.unit == "trials" else ""
-        return self.benchmark.text + unit + formats.in_flight(self.in_flight)
+        return _group(self.problem, self.unit, self.in_flight)
 
     @property
     def setting(self) -> str:
@@ -57,55 +156,123 @@ class View:
     @property
     def key(self) -> str:
         """Identifier of the view."""
-        return f"{self.place}@{self.budget}"
+        return f"{self.group}@{self.budget}"
 
 
-def make_views(
-    results: Sequence[CellResult],
-    tables: Iterable[TabularBenchmark],
-    summary: pd.DataFrame,
-    budgets: Mapping[str, Budgets] | None = None,
-) -> list[View]:
-    """Sort the studies into views.
+@dataclass(frozen=True)
+class Views:
+    """Contents of a report.
+
+    Attributes:
+        summary: Row of numbers per study and budget.
+        suites: Suites with several problems, in their order.
+        problems: Every problem, in the order of the suites.
+    """
+
+    summary: pd.DataFrame
+    suites: tuple[SuiteView, ...]
+    problems: tuple[ProblemView, ...]
+
+
+def make_views(summary: pd.DataFrame, suites: Iterable[Suite]) -> Views:
+    """Sort studies into views, and compare the samplers in each.
 
     Args:
-        results: Finished studies on the tables.
-        tables: The tables.
-        summary: Frame of :func:`harness.metrics.summarize` of these studies.
-        budgets: Budgets by text of the problem, as for the summary.
-
-    Returns:
-        A view for each table, trials in flight and budget that has studies, in the order of the
-        results.
+        summary: Frame of :func:`harness.metrics.summarize`.
+        suites: The problems and their metrics; a suite without studies is left out.
     """
-    by_text = {table.text: table for table in tables}
-    tests = {metric: compare(summary, metric=metric) for metric in ("precision", "gap")}
-    groups: dict[tuple[str, int, str, int], dict[str, list[Snapshot]]] = {}
-    for snapshot in snapshots(results, budgets):
-        identity = snapshot.identity
-        problem, in_flight, unit, budget = (identity[column] for column in GROUP)
-        by_sampler = groups.setdefault((problem, in_flight, unit, budget), {})
-        by_sampler.setdefault(identity["sampler"], []).append(snapshot)
-    first = {key[0]: position for position, key in reversed(list(enumerate(groups)))}
-    return [
-        View(
-            by_text[key[0]],
-            *key[1:],
-            snapshots=by_sampler,
-            planned=tuple(
-                label
-                for label, studies in by_sampler.items()
-                if studies[0].result.cell.sampler.budget_aware
-            ),
-            summary=_of_group(summary, key),
-            tests={metric: _of_group(frame, key) for metric, frame in tests.items()},
-        )
-        for key, by_sampler in sorted(
-            groups.items(), key=lambda item: (first[item[0][0]], *item[0][1:])
-        )
-    ]
+    of_suites: list[SuiteView] = []
+    of_problems: list[ProblemView] = []
+    for suite in suites:
+        studies = summary[summary["problem"].isin(suite.problems)]
+        if studies.empty:
+            continue
+        of_suites += _suite_views(studies, suite)
+        of_problems += _problem_views(studies, suite)
+    return Views(summary, tuple(of_suites), tuple(of_problems))
 
 
-def _of_group(frame: pd.DataFrame, group: tuple[str, int, str, int]) -> pd.DataFrame:
+def _suite_views(studies: pd.DataFrame, suite: Suite) -> Iterator[SuiteView]:
+    for setting, chosen in studies.groupby(list(GROUP[1:]), sort=False):
+        in_flight, unit, budget = _setting(setting)
+        losses = statistics.mean_losses(chosen, suite.metrics[0])
+        left_out = tuple(p for p in chosen["problem"].unique() if p not in losses.index)
+        if chosen["problem"].nunique() < 2 or losses.empty:
+            continue
+        text = formats.setting(budget, unit, in_flight)
+        tables = [
+            ranks_table(chosen, suite.metrics[0], len(losses)),
+            values_table(losses, suite.metrics[0], text),
+        ]
+        if losses.shape[1] > 1:
+            tables.append(pairs_table(losses, ALPHA))
+        yield SuiteView(suite, in_flight, unit, budget, losses, left_out, tuple(tables))
+
+
+def _problem_views(studies: pd.DataFrame, suite: Suite) -> Iterator[ProblemView]:
+    reference = default_reference(studies)
+    tests = {name: _tests(studies, name) for name in _tested(suite.metrics)}
+    board = leaderboard(studies, suite.metrics, reference=reference, tests=tests[suite.metrics[0]])
+    columns = problem_columns(suite.metrics, reference)
+    if studies["sampler"].nunique() == 1:
+        columns = tuple(column for column in columns if not column.compares)
+    for group, rows in board.groupby(list(GROUP), sort=False):
+        problem = str(group[0])
+        in_flight, unit, budget = _setting(group[1:])
+        seeds = " or ".join(map(str, sorted(rows["n_seeds"].unique())))
+        setting = formats.setting(budget, unit, in_flight)
+        table = Table(
+            "means",
+            f"{problem}, {setting}, {seeds} seeds",
+            "Means over seeds when the budget is spent.",
+            columns,
+            rows.reset_index(drop=True),
+            sorted_by=suite.metrics[0],
+        )
+        yield ProblemView(
+            suite,
+            problem,
+            in_flight,
+            unit,
+            budget,
+            _of_group(studies, group),
+            {name: _of_group(frame, group) for name, frame in tests.items()},
+            reference,
+            table,
+        )
+
+
+def _tested(metrics: Sequence[str]) -> list[str]:
+    """Names of the primary quantity and of any gap beside it."""
+    return [name for name in metrics if name in (metrics[0], "gap")]
+
+
+def _tests(studies: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Tests of all pairs, without intervals and words of size for fewer than five seeds."""
+    tests = statistics.compare(studies, metric=metric)
+    counts = studies.groupby([*GROUP, "sampler"], sort=False)["seed"].nunique()
+    fewest = np.minimum(
+        *(
+            counts.reindex(pd.MultiIndex.from_frame(tests[[*GROUP, side]])).to_numpy()
+            for side in ("sampler_a", "sampler_b")
+        )
+    )
+    few = fewest < _FEWEST_SEEDS
+    tests.loc[few, ["ci_low", "ci_high"]] = np.nan
+    tests.loc[few, "effect"] = ""
+    return tests
+
+
+def _of_group(frame: pd.DataFrame, group: Sequence[Any]) -> pd.DataFrame:
     chosen = (frame[list(GROUP)] == list(group)).all(axis="columns")
     return frame[chosen].reset_index(drop=True)
+
+
+def _setting(group: Any) -> tuple[int, str, int]:
+    in_flight, unit, budget = group
+    return int(in_flight), str(unit), int(budget)
+
+
+def _group(name: str, unit: str, in_flight: int) -> str:
+    by_trials = ", by trials" if unit == "trials" else ""
+    return name + by_trials + formats.in_flight(in_flight)

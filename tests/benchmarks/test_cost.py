@@ -2,8 +2,9 @@
 
     pytest -m benchmark -n 0 tests/benchmarks
 
-No test asserts a time: the ratio to :class:`~optuna.samplers.TPESampler` at its defaults is
-printed, and stands in ``extra_info`` of ``--benchmark-json``.
+No test asserts a time. The ratio to :class:`~optuna.samplers.TPESampler` at its defaults is
+printed, stands in ``extra_info`` of ``--benchmark-json``, and is asserted with room for a busy
+machine: about twice what an idle one measures.
 """
 
 from __future__ import annotations
@@ -81,6 +82,7 @@ def test_cpu_of_a_whole_study(
     ratio = cpu_seconds(study, rounds) / tpe
     benchmark.extra_info["cpu ratio to tpe"] = ratio
     print(f"\n{name}, {n_trials} trials: {ratio:.2f} x TPE ({tpe:.2f} s CPU)")
+    assert ratio < (1.0 if name == "random" else 2.5)
 
 
 def test_cpu_against_gp_sampler(nasbench201: Callable[[str], Any], benchmark: Any) -> None:
@@ -95,6 +97,7 @@ def test_cpu_against_gp_sampler(nasbench201: Callable[[str], Any], benchmark: An
     ratio = theirs / cpu_seconds(study)
     benchmark.extra_info["cpu ratio of GPSampler to zaps"] = ratio
     print(f"\nGPSampler, {n_trials} trials: {ratio:.0f} x zaps ({theirs:.1f} s CPU)")
+    assert ratio > 5
 
 
 @pytest.mark.parametrize("name", ["zaps", "zaps-paper"])
@@ -108,6 +111,8 @@ def test_peak_memory_of_a_study(nasbench201: Callable[[str], Any], name: str) ->
         peaks[each] = tracemalloc.get_traced_memory()[1] / 2**20
         tracemalloc.stop()
     print(f"\n{name}: peak {peaks[name]:.1f} MiB of Python memory, tpe {peaks['tpe']:.1f} MiB")
+    # 15,625 rows of 6 + 13 columns, ranked and encoded, are what TPE does not hold.
+    assert peaks[name] < peaks["tpe"] + 100
 
 
 _OF_MANY = """
@@ -145,6 +150,7 @@ def test_growth_with_the_number_of_candidates(benchmark: Any, exponent: int) -> 
         f"\n10^{exponent} candidates, 200 trials: {seconds:.1f} s CPU, peak {peak:.2f} GiB "
         f"({before:.2f} before the study: libraries and the table)"
     )
+    assert peak - before < 0.2 + 1.8 * 10**exponent / 10**6
 
 
 @pytest.mark.parametrize(
@@ -187,3 +193,4 @@ def test_a_space_of_10_to_the_12_costs_no_more_per_ask_than_one_of_10_to_the_5(
         f"\n{len(few)} {kind}, 100 asks: 10^12 configurations {of_many:.2f} s CPU, "
         f"10^5 {of_few:.2f} s, {of_many / of_few:.2f} x"
     )
+    assert of_many < 1.5 * of_few

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from harness.report.tables import overview
+from harness.report.aggregates import overview
 from harness.statistics import bootstrap_interval
 from harness.statistics import cliffs_delta
 from harness.statistics import compare

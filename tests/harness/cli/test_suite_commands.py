@@ -37,12 +37,13 @@ def test_several_problems_are_ranked_within_80_columns(tmp_path: Path) -> None:
         "Wilcoxon",
         "functions/branin",
         "hpo/car",
-        "1 of these 2",
     ):
         assert text in output
     summary = pd.read_csv(tmp_path / "summary.csv")
     assert summary.groupby("sampler").size().to_dict() == {"tpe": 4, "random": 4, "nsgaii": 2}
-    assert "hpo/car" in (tmp_path / "dashboard.html").read_text(encoding="utf-8")
+    page = (tmp_path / "dashboard.html").read_text(encoding="utf-8")
+    for text in ("has the best mean rank over the 2 problems", "hpo/car", "functions/branin"):
+        assert text in page
     assert "10 of 10 studies are already done" in call(*arguments)
     assert "functions/branin" in call("report", str(tmp_path))
     assert len(pd.read_csv(tmp_path / "summary.csv")) == len(summary)
@@ -110,8 +111,10 @@ def test_problems_of_every_kind_are_compared_and_exported_together(tmp_path: Pat
               "nasbench201-limited/cifar10-params"]  # fmt: skip
     output = call("compare", *chosen, "-s", "random", "--seeds", "1", "--budget", "9",
                   "--first-seed", "3", "--n-jobs", "1", "--output", str(tmp_path))  # fmt: skip
+    page = (tmp_path / "dashboard.html").read_text(encoding="utf-8")
     for text in ("P@100 %", "regret %", "hypervolume %", "feasible %"):
         assert text in output
+        assert f">{text}</button>" in page
     summary = pd.read_csv(tmp_path / "summary.csv").set_index("problem")
     assert list(summary.index) == chosen
     assert set(summary["seed"]) == {3}

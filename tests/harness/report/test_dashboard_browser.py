@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
 import shutil
 
 import pytest
@@ -13,19 +17,34 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select
 from selenium.webdriver.support.ui import WebDriverWait
 from toy import studies
+from toy import study
+from toy import table
 from toy import tables
 
+from harness.experiment import CellResult
 from harness.metrics import Budgets
 from harness.metrics import summarize
+from harness.problems import Problem
+from harness.report import make_views
 from harness.report import write_dashboard
-from harness.report.dashboard import PANELS
-from harness.report.dashboard import PROXIES
-from harness.report.dashboard import headline as say
-from harness.report.views import View
-from harness.report.views import make_views
+from harness.report.findings import problem_clauses
+from harness.report.findings import suite_findings
+from harness.report.views import Views
+from harness.suites import ONE_TABLE
 
 
-Views = dict[str, View]
+SECOND = "bench/second <set>@made"
+LINES = (
+    "progress-precision",
+    "progress-gap",
+    "progress-found_optimum",
+    "spread-precision",
+    "overhead",
+)
+TESTS = ("tests-precision", "tests-gap")
+PANELS = (*LINES, *TESTS)
+# The second problem has fewer seeds, so that its figures are not those of the first.
+OF_TWO = [r for r in studies() if (r.cell.problem, r.cell.seed) != (SECOND, 5)]
 
 DRIVER = shutil.which("chromedriver")
 FLAGS = (
@@ -38,20 +57,46 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("page") / "dashboard.html"
-    budgets = {one.text: Budgets((20, 40)) for one in tables()}
-    summary = summarize(studies(), tables(), budgets)
-    write_dashboard(studies(), tables(), summary, path, budgets=budgets)
+def views_of(
+    results: list[CellResult], problems: Sequence[Problem], *sizes: int
+) -> tuple[Views, dict[str, Budgets]]:
+    budgets = {problem.text: Budgets(sizes) for problem in problems}
+    suite = replace(ONE_TABLE, problems=tuple(problem.text for problem in problems))
+    return make_views(summarize(results, problems, budgets), [suite]), budgets
+
+
+def written(
+    path: Path, results: list[CellResult], problems: Sequence[Problem], *sizes: int
+) -> str:
+    views, budgets = views_of(results, problems, *sizes)
+    write_dashboard(views, results, problems, path, budgets=budgets)
     return path.as_uri()
 
 
 @pytest.fixture(scope="module")
-def views() -> Views:
-    budgets = {one.text: Budgets((40,)) for one in tables()}
-    made = make_views(studies(), tables(), summarize(studies(), tables(), budgets), budgets)
-    return {view.benchmark.text: view for view in made}
+def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Page of one problem."""
+    mine = [result for result in studies() if result.cell.problem == table().text]
+    path = tmp_path_factory.mktemp("page") / "dashboard.html"
+    return written(path, mine, [table()], 20, 40)
+
+
+@cache
+def views_of_two(*sizes: int) -> Views:
+    return views_of(OF_TWO, tables(), *sizes)[0]
+
+
+@pytest.fixture(scope="module")
+def page_of_two(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Page of two problems, one of which has markup in its name."""
+    path = tmp_path_factory.mktemp("page") / "dashboard.html"
+    return written(path, OF_TWO, tables(), 20, 40)
+
+
+def say(problem: Problem, chosen: Sequence[str], budget: int = 40) -> str:
+    """Headline of a problem about chosen samplers."""
+    view = next(view for view in views_of_two(budget).problems if view.problem == problem.text)
+    return problem_clauses(view, problem).headline(chosen)
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +112,15 @@ def chrome() -> Iterator[webdriver.Chrome]:
 
 @pytest.fixture
 def browser(chrome: webdriver.Chrome, page: str) -> webdriver.Chrome:
+    return opened(chrome, page)
+
+
+@pytest.fixture
+def on_two(chrome: webdriver.Chrome, page_of_two: str) -> webdriver.Chrome:
+    return opened(chrome, page_of_two)
+
+
+def opened(chrome: webdriver.Chrome, page: str) -> webdriver.Chrome:
     chrome.get("about:blank")
     chrome.get(page)
     return chrome
@@ -107,20 +161,19 @@ def sort_by(browser: webdriver.Chrome, header: str) -> None:
 
 def test_every_figure_is_drawn_without_an_error(browser: webdriver.Chrome) -> None:
     assert severe(browser) == []
-    for panel in (*PANELS, PROXIES):
-        assert drawn(browser, panel.name) > 0, panel.name
+    for panel in (*PANELS, "proxies"):
+        assert drawn(browser, panel) > 0, panel
     assert samplers_in_the_table(browser) == ["zaps", "tpe", "random"]
     assert headline(browser).startswith("zaps finds")
 
 
 def test_a_sampler_is_taken_out_of_every_figure_and_table(browser: webdriver.Chrome) -> None:
-    lines = ("precision", "gap", "box", "optimum", "overhead")
-    before = {name: drawn(browser, name) for name in lines}
+    before = {name: drawn(browser, name) for name in LINES}
     click(browser, "sampler", "random")
     assert samplers_in_the_table(browser) == ["zaps", "tpe"]
     for name, n in before.items():
         assert drawn(browser, name) * 3 == n * 2, name
-    for name in ("tests_precision", "tests_gap"):
+    for name in TESTS:
         trace = browser.execute_script(
             f"const {{x, y, z}} = document.getElementById('plot-{name}').data[0];"
             "return [x, y, z.length, z[0].length]"
@@ -130,59 +183,115 @@ def test_a_sampler_is_taken_out_of_every_figure_and_table(browser: webdriver.Chr
     assert severe(browser) == []
 
 
-def test_the_headline_follows_the_chosen_samplers(browser: webdriver.Chrome, views: Views) -> None:
-    assert headline(browser) == say(views["bench/toy@made"], ["zaps", "tpe", "random"])
+def test_the_headline_follows_the_chosen_samplers(browser: webdriver.Chrome) -> None:
+    assert headline(browser) == say(table(), ["zaps", "tpe", "random"])
     click(browser, "sampler", "zaps")
-    assert headline(browser) == say(views["bench/toy@made"], ["tpe", "random"])
+    assert headline(browser) == say(table(), ["tpe", "random"])
     assert headline(browser).startswith("tpe finds")
     verdict = browser.find_element(By.ID, "verdict").text
     assert verdict.startswith("P@100 of tpe minus that of random: +")
     click(browser, "sampler", "tpe")
-    assert headline(browser) == say(views["bench/toy@made"], ["random"])
+    assert headline(browser) == say(table(), ["random"])
     assert browser.find_element(By.ID, "verdict").text == ""
     click(browser, "sampler", "random")
-    assert headline(browser) == say(views["bench/toy@made"], []) == "No sampler is chosen."
+    assert headline(browser) == say(table(), []) == "No sampler is chosen."
     assert samplers_in_the_table(browser) == []
     assert browser.find_element(By.ID, "nothing").is_displayed()
-    assert [panel.name for panel in PANELS if drawn(browser, panel.name)] == []
+    assert [panel for panel in PANELS if drawn(browser, panel)] == []
     browser.find_element(By.ID, "all-samplers").click()
-    assert headline(browser) == say(views["bench/toy@made"], ["zaps", "tpe", "random"])
-    assert all(drawn(browser, panel.name) for panel in PANELS)
+    assert headline(browser) == say(table(), ["zaps", "tpe", "random"])
+    assert all(drawn(browser, panel) for panel in PANELS)
     assert severe(browser) == []
 
 
-def test_budget_and_data_set_change_what_is_shown(browser: webdriver.Chrome, views: Views) -> None:
+def test_the_budget_changes_what_is_shown(browser: webdriver.Chrome) -> None:
     before = headline(browser)
     click(browser, "budget", "20")
     assert "with 20 evaluations" in headline(browser) != before
-    for name in ("precision", "gap", "optimum"):
-        x = browser.execute_script(
-            f"return Math.max(...document.getElementById('plot-{name}')._fullLayout.xaxis.range)"
-        )
+    for name in ("precision", "gap", "found_optimum"):
+        plot = f"document.getElementById('plot-progress-{name}')"
+        x = browser.execute_script(f"return Math.max(...{plot}._fullLayout.xaxis.range)")
         assert x < 25, name
-    click(browser, "budget", "40")
-    Select(browser.find_element(By.ID, "place")).select_by_value("bench/second <set>@made")
-    assert browser.find_element(By.ID, "where").text.startswith("bench/second <set>@made")
-    assert headline(browser) == say(views["bench/second <set>@made"], ["zaps", "tpe", "random"])
     assert "Made up." in browser.find_element(By.ID, "note").text
+    assert not browser.find_element(By.ID, "problem").is_displayed()
     assert severe(browser) == []
 
 
-def test_a_link_restores_the_view(browser: webdriver.Chrome, page: str) -> None:
+def test_several_problems_open_with_ranks_and_a_selector_shows_each(
+    on_two: webdriver.Chrome,
+) -> None:
+    found = suite_findings(views_of_two(40).suites[0])
+    assert headline(on_two) == found.headline == on_two.title
+    assert on_two.find_element(By.ID, "verdict").text == found.verdict
+    assert shown(on_two, "[data-table=ranks] tbody th") == ["zaps", "tpe", "random"]
+    assert shown(on_two, "[data-table=values] tbody th") == [one.text for one in tables()]
+    everybody = ["zaps", "tpe", "random"]
+    finding = on_two.find_element(By.ID, "problem-headline")
+    assert finding.text == say(table(), everybody)
+    lines = """return [...document.querySelectorAll("#plot-progress-gap path.js-line")]
+                 .map((path) => path.getAttribute("d"));"""
+    before = on_two.execute_script(lines)
+    Select(on_two.find_element(By.ID, "problem")).select_by_value(SECOND)
+    assert finding.text == say(tables()[1], everybody)
+    assert on_two.execute_script(lines) != before
+    assert all(drawn(on_two, panel) for panel in PANELS)
+    assert headline(on_two) == found.headline
+    click(on_two, "sampler", "tpe")
+    assert shown(on_two, "[data-table=ranks] tbody th") == ["zaps", "random"]
+    assert shown(on_two, "[data-table=values] thead th") == ["problem", "zaps", "random"]
+    assert shown(on_two, "[data-table=pairs] tbody th") == ["zaps", "random"]
+    click(on_two, "budget", "20")
+    assert "after 20 evaluations" in headline(on_two)
+    assert severe(on_two) == []
+
+
+def test_nothing_offers_an_upload(browser: webdriver.Chrome) -> None:
+    assert browser.find_elements(By.CSS_SELECTOR, ".modebar-btn") == []
+    titles = [e.get_attribute("title") for e in browser.find_elements(By.CSS_SELECTOR, "button")]
+    assert not [title for title in titles if "cloud" in title.lower() or "Studio" in title]
+    saves = [e.text for e in browser.find_elements(By.CSS_SELECTOR, "figure button")]
+    assert saves == ["PNG", "SVG"] * (len(PANELS) + 1)
+
+
+def test_controls_are_not_within_an_image(browser: webdriver.Chrome) -> None:
+    assert browser.find_elements(By.CSS_SELECTOR, "[role=img]") == []
+
+
+def test_markup_stays_text(chrome: webdriver.Chrome, tmp_path: Path) -> None:
+    label, name = "<img src=x onerror=alert(1)>%{x}", "<b>set</b>"
+    on = [table(dataset=name), table(dataset="other")]
+    results = [
+        study([seed, 3, 5 + bias], label=each, seed=seed, on=problem)
+        for problem in on
+        for bias, each in enumerate((label, "zaps"))
+        for seed in range(3)
+    ]
+    opened(chrome, written(tmp_path / "page.html", results, on, 3))
+    assert chrome.find_elements(By.CSS_SELECTOR, "img, main b") == []
+    assert sorted(shown(chrome, "[data-table=ranks] tbody th")) == [label, "zaps"]
+    assert shown(chrome, "[data-table=values] tbody th")[0] == f"bench/{name}@made"
+    assert label in shown(chrome, "#plot-progress-gap .legendtext")
+    chrome.execute_script("Plotly.Fx.hover('plot-progress-gap', {xval: 2})")
+    hover = chrome.find_elements(By.CSS_SELECTOR, "#plot-progress-gap .hoverlayer text")
+    assert any(label in element.get_attribute("textContent") for element in hover)
+    assert severe(chrome) == []
+
+
+def test_a_link_restores_the_view(on_two: webdriver.Chrome, page_of_two: str) -> None:
+    browser = on_two
     click(browser, "sampler", "tpe")
     click(browser, "budget", "20")
-    Select(browser.find_element(By.ID, "place")).select_by_value("bench/second <set>@made")
+    Select(browser.find_element(By.ID, "problem")).select_by_value(SECOND)
     link = browser.current_url
-    browser.get("about:blank")
-    browser.get(link)
+    opened(browser, link)
     assert samplers_in_the_table(browser) == ["zaps", "random"]
-    assert "with 20 evaluations" in headline(browser)
-    assert "second <set>" in browser.find_element(By.ID, "where").text
+    assert "after 20 evaluations" in headline(browser)
+    finding = browser.find_element(By.ID, "problem-headline").text
+    assert finding == say(tables()[1], ["zaps", "random"], 20)
     checked = browser.find_elements(By.CSS_SELECTOR, "#filters input:checked")
     assert [box.get_attribute("value") for box in checked] == ["20", "zaps", "random"]
-    for mangled in ("#sampler=%5Bbroken&budget=x&dataset=%", "#sampler=gone&budget=7"):
-        browser.get("about:blank")
-        browser.get(page + mangled)
+    for mangled in ("#sampler=%5Bbroken&budget=x&problem=%", "#sampler=gone&budget=7"):
+        opened(browser, page_of_two + mangled)
         assert samplers_in_the_table(browser) == ["zaps", "tpe", "random"]
     click(browser, "sampler", "zaps")
     click(browser, "sampler", "tpe")
@@ -219,7 +328,7 @@ def test_the_table_is_sorted_by_the_column_that_is_clicked(browser: webdriver.Ch
 
 
 def test_a_click_on_a_legend_filters_the_page(browser: webdriver.Chrome) -> None:
-    toggles = browser.find_elements(By.CSS_SELECTOR, "#plot-gap .legendtoggle")
+    toggles = browser.find_elements(By.CSS_SELECTOR, "#plot-progress-gap .legendtoggle")
     browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", toggles[1])
     ActionChains(browser).move_to_element(toggles[1]).click().perform()
     WebDriverWait(browser, 3).until(lambda b: samplers_in_the_table(b) == ["zaps", "random"])
@@ -227,22 +336,21 @@ def test_a_click_on_a_legend_filters_the_page(browser: webdriver.Chrome) -> None
 
 
 @pytest.mark.parametrize("width", [1400, 500])
-def test_buttons_cover_neither_legend_nor_axes(browser: webdriver.Chrome, width: int) -> None:
+def test_figures_stand_right_below_their_captions(browser: webdriver.Chrome, width: int) -> None:
     browser.set_window_size(width, 1000)
     browser.refresh()
-    bottoms_and_tops = browser.execute_script(
-        """return [...document.querySelectorAll(".plot")].map((plot) => [
-             plot.querySelector(".modebar").getBoundingClientRect().bottom,
-             Math.min(...[...plot.querySelectorAll(".nsewdrag, .legend, .colorbar")]
-               .map((part) => part.getBoundingClientRect().top))]);"""
+    gaps = browser.execute_script(
+        """return [...document.querySelectorAll("figure.card")].map((card) =>
+             Math.min(...[...card.querySelectorAll(".nsewdrag, .legend, .colorbar")]
+               .map((part) => part.getBoundingClientRect().top))
+             - card.querySelector("figcaption").getBoundingClientRect().bottom);"""
     )
     browser.set_window_size(1300, 1000)
-    assert len(bottoms_and_tops) == len(PANELS) + 1
-    for bottom, top in bottoms_and_tops:
-        assert bottom <= top
+    assert len(gaps) == len(PANELS) + 1
+    assert [gap for gap in gaps if not 0 <= gap <= 48] == []
 
 
-def test_no_card_stands_beside_an_empty_place(browser: webdriver.Chrome) -> None:
+def test_no_card_stands_beside_an_empty_space(browser: webdriver.Chrome) -> None:
     edges = browser.execute_script(
         """const grid = document.getElementById("figures").getBoundingClientRect();
            return [...document.querySelectorAll("#figures .card")].map((card) => {
@@ -254,11 +362,40 @@ def test_no_card_stands_beside_an_empty_place(browser: webdriver.Chrome) -> None
         assert min(right for top, _, right in edges if top == row) < 1
 
 
-def test_it_fits_a_narrow_screen(browser: webdriver.Chrome) -> None:
-    browser.set_window_size(500, 900)
-    browser.refresh()
-    overflow = browser.execute_script(
+def test_it_fits_a_narrow_screen(on_two: webdriver.Chrome) -> None:
+    on_two.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone())
+    on_two.refresh()
+    overflow = on_two.execute_script(
         "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
     )
-    browser.set_window_size(1300, 1000)
+    hints = on_two.execute_script(
+        """return [...document.querySelectorAll(".scroll")].filter((e) => e.clientWidth).map((e) =>
+             [e.scrollWidth > e.clientWidth + 1,
+              getComputedStyle(e, "::before").content.includes("Scroll sideways")]);"""
+    )
+    on_two.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert overflow <= 0
+    assert any(scrolls for scrolls, _ in hints)
+    assert all(scrolls == hinted for scrolls, hinted in hints)
+
+
+def phone() -> dict[str, object]:
+    return {"width": 420, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+
+
+def test_nothing_is_cut_on_paper(on_two: webdriver.Chrome) -> None:
+    a4 = {"width": 703, "height": 1000, "deviceScaleFactor": 1, "mobile": False}  # less margins
+    on_two.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", a4)
+    on_two.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    on_two.execute_script("window.dispatchEvent(new Event('beforeprint'))")
+    cut = on_two.execute_script(
+        """const paper = document.documentElement.clientWidth;
+           return [...document.querySelectorAll("table, .main-svg, .card")]
+             .filter((e) => e.getBoundingClientRect().right > paper + 1)
+             .map((e) => e.outerHTML.slice(0, 80));"""
+    )
+    on_two.execute_script("window.dispatchEvent(new Event('afterprint'))")
+    on_two.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    on_two.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert cut == []
+    assert severe(on_two) == []

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from dataclasses import replace
-import html
+from importlib.resources import files
 import io
 from pathlib import Path
+import re
 
+from markupsafe import escape
 import numpy as np
 import pandas as pd
 from plotly.offline import get_plotlyjs
@@ -16,31 +19,44 @@ from toy import study
 from toy import table
 from toy import tables
 
+from harness.experiment import CellResult
 from harness.metrics import Budgets
+from harness.metrics import snapshots
 from harness.metrics import summarize
+from harness.metrics.metric import Floats
 from harness.metrics.precision import precision_curve
-from harness.report import aggregate
+from harness.problems import Problem
+from harness.problems import load
 from harness.report import dashboard
 from harness.report import formats
-from harness.report import leaderboard
+from harness.report import make_views
 from harness.report import rich_tables
 from harness.report import write_dashboard
-from harness.report.dashboard import headline
-from harness.report.figures import precision_figure
+from harness.report.aggregates import aggregate
+from harness.report.aggregates import leaderboard
+from harness.report.figures import Drawn
+from harness.report.figures import progress_figure
+from harness.report.findings import Clauses
+from harness.report.findings import problem_clauses
+from harness.report.findings import suite_findings
+from harness.report.findings import verdict
 from harness.report.heatmaps import correlations
+from harness.report.palette import SCALES
 from harness.report.palette import sampler_styles
 from harness.report.provenance import problem_facts
 from harness.report.provenance import run_facts
 from harness.report.provenance import sampler_facts
-from harness.report.tables import cell_text
-from harness.report.tables import page_columns
+from harness.report.tables import Column
+from harness.report.tables import Table
 from harness.report.tables import records
-from harness.report.views import View
-from harness.report.views import make_views
+from harness.report.views import ProblemView
+from harness.report.views import Views
 from harness.suites import ONE_TABLE
+from harness.suites import Suite
 
 
 METRICS = ONE_TABLE.metrics
+SUITE = replace(ONE_TABLE, problems=tuple(one.text for one in tables()))
 
 
 def budgets(*sizes: int) -> dict[str, Budgets]:
@@ -51,17 +67,33 @@ def summary_at(*sizes: int) -> pd.DataFrame:
     return summarize(studies(), tables(), budgets(*sizes))
 
 
-def first_view() -> View:
-    return make_views(studies(), tables(), summary_at(40), budgets(40))[0]
+def views_at(*sizes: int) -> Views:
+    return make_views(summary_at(*sizes), [SUITE])
+
+
+def first_view() -> ProblemView:
+    return views_at(40).problems[0]
+
+
+def clauses() -> Clauses:
+    return problem_clauses(first_view(), table())
+
+
+def written(path: Path, results: list[CellResult], problems: Sequence[Problem]) -> str:
+    """Page of studies on problems of one suite."""
+    suite = replace(ONE_TABLE, problems=tuple(problem.text for problem in problems))
+    views = make_views(summarize(results, problems), [suite])
+    write_dashboard(views, results, problems, path)
+    return path.read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("page") / "dashboard.html"
     write_dashboard(
+        views_at(20, 40),
         studies(),
         tables(),
-        summary_at(20, 40),
         path,
         budgets=budgets(20, 40),
         command="zaps-harness compare",
@@ -91,20 +123,29 @@ def test_the_reference_is_zaps_and_the_best_is_first() -> None:
 def test_the_terminal_needs_no_more_than_80_characters() -> None:
     console = Console(width=80, record=True, file=None, quiet=False)
     with console.capture() as capture:
-        suite = replace(ONE_TABLE, problems=tuple(one.text for one in tables()))
-        console.print(rich_tables(summarize(studies(), tables()), [suite]))
+        console.print(rich_tables(make_views(summarize(studies(), tables()), [SUITE])))
     text = capture.get()
     assert "…" not in text
     assert max(map(len, text.splitlines())) <= 80
-    for part in ("40 evaluations, 6 seeds", "zaps against", "P@100 %", "repeats %", "CPU s"):
+    for part in (
+        "Samplers over the 2 problems",
+        "Friedman",
+        "40 evaluations, 6 seeds",
+        "zaps against",
+        "P@100 %",
+        "repeats %",
+        "CPU s",
+    ):
         assert part in text
 
 
 def test_the_line_of_a_figure_is_the_mean_over_seeds() -> None:
-    view = first_view()
-    figure = precision_figure(view, sampler_styles(view.snapshots))
+    wanted = {"problem": table().text, "sampler": "zaps"}
+    mine = [s for s in snapshots(studies()) if wanted.items() <= s.identity.items()]
+    drawn = Drawn(table(), "evaluations", 40, {"zaps": mine})
+    figure = progress_figure(drawn, sampler_styles(["zaps"]), "precision")
     line = next(t for t in figure.data if t.name == "zaps" and t.line.width)
-    curves = [precision_curve(r.evaluated, table().top(100), 40) for r in view.snapshots["zaps"]]
+    curves = [precision_curve(s.result.evaluated, table().top(100), 40) for s in mine]
     np.testing.assert_allclose(line.y, np.mean(curves, axis=0), rtol=1e-6)
 
 
@@ -118,8 +159,7 @@ def test_correlations_are_in_order_of_relevance() -> None:
 def test_the_headline_is_computed() -> None:
     summary = summary_at(40).query(f"problem == '{table().text}'")
     means = summary.groupby("sampler")["precision"].mean()
-    view = first_view()
-    assert headline(view, ["random", "zaps", "tpe"]) == (
+    assert clauses().headline(["random", "zaps", "tpe"]) == (
         f"zaps finds {means['zaps']:.1f} % of the true top 100 with 40 evaluations; "
         f"tpe {means['tpe']:.1f} %, random {means['random']:.1f} %."
     )
@@ -128,13 +168,125 @@ def test_the_headline_is_computed() -> None:
 def test_the_headline_is_about_the_chosen_samplers() -> None:
     summary = summary_at(40).query(f"problem == '{table().text}'")
     means = summary.groupby("sampler")["precision"].mean()
-    view = first_view()
-    assert headline(view, ["random", "tpe"]) == (
+    assert clauses().headline(["random", "tpe"]) == (
         f"tpe finds {means['tpe']:.1f} % of the true top 100 with 40 evaluations; "
         f"random {means['random']:.1f} %."
     )
-    assert headline(view, ["tpe"]).endswith("with 40 evaluations.")
-    assert headline(view, []) == "No sampler is chosen."
+    assert clauses().headline(["tpe"]).endswith("with 40 evaluations.")
+    assert clauses().headline([]) == "No sampler is chosen."
+
+
+def test_several_problems_open_with_mean_ranks(page: str) -> None:
+    (view,) = views_at(40).suites
+    found = suite_findings(view)
+    assert found.headline == (
+        "zaps has the best mean rank over the 2 problems after 40 evaluations, 1.00; tpe 2.00, "
+        "random 3.00."
+    )
+    assert found.verdict == (
+        "zaps is better than tpe on 2 problems, worse on 0 and equal on 0 (Wilcoxon's signed "
+        "ranks, Holm-adjusted: p = 1.000, not significant)."
+    )
+    assert f"<title>{suite_findings(views_at(20, 40).suites[0]).headline}</title>" in page
+    assert [table.name for table in view.tables] == ["ranks", "values", "pairs"]
+
+
+def test_each_problem_has_its_number_with_the_best_marked(page: str) -> None:
+    values = next(t for t in views_at(40).suites[0].tables if t.name == "values")
+    means = summary_at(40).groupby(["problem", "sampler"])["precision"].mean()
+    for record in values.records:
+        for column in values.columns[1:]:
+            expected = means[record["problem"], column.title]
+            assert record[column.key] == pytest.approx(expected)
+            assert f">{formats.number(expected)}</td>" in page
+    keys = {column.title: column.key for column in values.columns}
+    assert values.best() == [{keys["zaps"]}, {keys["zaps"]}]
+
+
+def test_the_best_is_marked_where_numbers_differ() -> None:
+    def column(key: str, larger_is_better: bool | None) -> Column:
+        return Column(key, key, "", str, larger_is_better=larger_is_better)
+
+    rows = pd.DataFrame(
+        {"gain": [1.0, 2.0, np.nan], "loss": [0.5, 0.5, 0.7], "same": [3.0] * 3, "no": [1, 2, 3]}
+    )
+    columns = tuple(
+        column(key, better)
+        for key, better in (("gain", True), ("loss", False), ("same", True), ("no", None))
+    )
+    assert Table("t", "", "", columns, rows).best() == [{"loss"}, {"gain", "loss"}, set()]
+    assert Table("t", "", "", columns, rows.iloc[:0]).best() == []
+
+
+def test_few_seeds_have_no_interval_and_no_word_of_size(tmp_path: Path) -> None:
+    few = make_views(summarize(studies(4), tables()), [SUITE]).problems[0]
+    many = first_view()
+    for view, n_known in ((few, 0), (many, 6)):
+        tests = view.tests["precision"]
+        assert tests["ci_low"].notna().sum() == n_known
+        assert (tests["effect"] != "").sum() == n_known
+    sentence = verdict(records(few.tests["precision"])[0], "precision")
+    assert "interval" not in sentence
+    assert sentence.endswith("1.00.")
+    assert "95 % interval" in verdict(records(many.tests["precision"])[0], "precision")
+    text = written(tmp_path / "page.html", studies(4), tables())
+    assert "interval" not in text.split('id="page-data"')[1].split("</script>", maxsplit=1)[0]
+
+
+def test_seeds_that_cannot_tell_are_said() -> None:
+    # Three samplers, six tests: 6 / C(6, 3) = 0.3, but 6 / C(12, 6) = 0.006.
+    few = make_views(summarize(studies(3), tables()), [SUITE]).problems[0]
+    assert few.caution.startswith("With 3 seeds no test of these samplers can reach p < 0.05")
+    assert first_view().caution == ""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_digits_of_matrices_are_legible(theme: str) -> None:
+    css = files("harness.report").joinpath("dashboard.css").read_text(encoding="utf-8")
+    ink = dict(zip(("light", "dark"), re.findall(r"--ink: (#\w{6})", css), strict=True))[theme]
+    for scale in SCALES[theme].values():
+        positions, colors = zip(*scale, strict=True)
+        channels = np.array([rgb(color) for color in colors])
+        for at in np.linspace(0, 1, 101):
+            color = np.array([np.interp(at, positions, channel) for channel in channels.T])
+            assert contrast(color, rgb(ink)) >= 4.5
+
+
+def rgb(color: str) -> Floats:
+    return np.array([int(color[start : start + 2], 16) / 255 for start in (1, 3, 5)])
+
+
+def contrast(first: Floats, second: Floats) -> float:
+    """Ratio of two colours' luminances (WCAG 2.1)."""
+    linear = [
+        np.where(color <= 0.04045, color / 12.92, ((color + 0.055) / 1.055) ** 2.4)
+        for color in (first, second)
+    ]
+    low, high = sorted(float(c @ [0.2126, 0.7152, 0.0722]) for c in linear)
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_columns_of_the_top_are_only_where_a_table_has_it(tmp_path: Path) -> None:
+    branin = load("functions/branin")
+    asked = list(range(12))
+    results = [
+        replace(
+            study(asked, label=label, seed=seed, on=branin),
+            configurations=tuple({"x": float(i), "y": 0.0} for i in asked),
+            values=tuple(float(20 - i + seed + bias) for i in asked),
+        )
+        for label, bias in (("tpe", 0), ("random", 3))
+        for seed in range(5)
+    ]
+    suite = Suite("", "", (branin.text,), ("regret", "best_value", "cpu_seconds"), (12,), 5, ())
+    views = make_views(summarize(results, [branin]), [suite])
+    path = tmp_path / "page.html"
+    write_dashboard(views, results, [branin], path)
+    page = path.read_text(encoding="utf-8").replace(get_plotlyjs(), "")
+    assert "tpe reaches a regret of" in page
+    assert 'id="card-progress-regret"' in page
+    for other in ("P@100", "hypervolume", "proxies", 'class="suite"'):
+        assert other not in page.split("</style>")[1].split("<script")[0], other
 
 
 def test_provenance_lists_what_differs(page: str) -> None:
@@ -183,23 +335,32 @@ def test_too_many_studies_are_left_out_of_the_page(
 ) -> None:
     path = tmp_path / "page.html"
     results = studies(2)
-    summary = summarize(results, tables())
     monkeypatch.setattr(dashboard, "_MAX_STUDY_ROWS", len(results))
-    write_dashboard(results, tables(), summary, path)
-    assert 'download="summary.csv"' in path.read_text(encoding="utf-8")
+    assert 'download="summary.csv"' in written(path, results, tables())
     monkeypatch.setattr(dashboard, "_MAX_STUDY_ROWS", len(results) - 1)
-    write_dashboard(results, tables(), summary, path)
-    page = path.read_text(encoding="utf-8")
+    page = written(path, results, tables())
     assert 'download="summary.csv"' not in page
     assert len(embedded(page, "means.csv")) == 6
 
 
-def test_the_table_of_the_page_is_that_of_the_terminal(page: str) -> None:
-    board = leaderboard(summary_at(20, 40), METRICS)
-    for record in records(board):
-        for column in page_columns(METRICS):
-            text = html.escape(cell_text(column, record, "zaps"))
-            assert f">{text}</" in page, (column.key, text)
+def test_the_tables_of_the_page_are_those_of_the_terminal(page: str) -> None:
+    views = views_at(20, 40)
+    shown = [table for part in views.suites for table in part.tables]
+    for table_ in [*shown, *(view.table for view in views.problems)]:
+        for record in table_.records:
+            for column in table_.columns:
+                text = escape(column.text(record))
+                assert column.key == "problem" or f">{text}</" in page, (column.key, text)
+                assert column.explanation
+                assert f'title="{escape(column.explanation)}"' in page
+
+
+def test_tables_over_problems_are_files_too(page: str) -> None:
+    values = embedded(page, "values.csv")
+    assert values.columns.tolist() == ["problem", "zaps", "tpe", "random"]
+    assert values["problem"].tolist() == [one.text for one in tables()]
+    assert embedded(page, "ranks.csv")["mean_rank"].tolist() == [1, 2, 3]
+    assert len(embedded(page, "pairs.csv")) == 3
 
 
 def test_the_page_stands_alone_and_escapes(page: str) -> None:
@@ -217,11 +378,7 @@ def test_the_page_stands_alone_and_escapes(page: str) -> None:
 
 def test_a_page_of_nothing_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="at least one finished study"):
-        write_dashboard([], [], summary_at(40), tmp_path / "page.html")
-    with pytest.raises(ValueError, match="at least one finished study"):
-        write_dashboard(
-            studies(1), tables(), summary_at(41), tmp_path / "page.html", budgets=budgets(41)
-        )
+        write_dashboard(make_views(summary_at(41), [SUITE]), [], [], tmp_path / "page.html")
 
 
 def test_numbers_as_a_reader_wants_them() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 import errno
 import os
 from pathlib import Path
@@ -16,10 +17,12 @@ from typer.testing import CliRunner
 
 from harness.cli import app
 from harness.metrics import summarize
+from harness.report import make_views
 from harness.report import write_dashboard
 from harness.run import files
 from harness.run.files import check_writable
 from harness.run.files import write_whole
+from harness.suites import ONE_TABLE
 
 
 COMMANDS = {
@@ -90,12 +93,14 @@ def test_a_page_that_cannot_be_saved_leaves_the_one_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = tmp_path / "dashboard.html"
-    results, summary = studies(2, 10), summarize(studies(2, 10), tables())
-    write_dashboard(results, tables(), summary, page)
+    results = studies(2, 10)
+    suite = replace(ONE_TABLE, problems=tuple(table.text for table in tables()))
+    views = make_views(summarize(results, tables()), [suite])
+    write_dashboard(views, results, tables(), page)
     before = page.read_bytes()
     monkeypatch.setattr(os, "fsync", full_disk)
     with pytest.raises(OSError, match="No space left"):
-        write_dashboard(results, tables(), summary, page)
+        write_dashboard(views, results, tables(), page)
     assert page.read_bytes() == before
     assert os.listdir(tmp_path) == ["dashboard.html"]
 
