@@ -16,6 +16,7 @@ import json
 from typing import Any
 
 from harness.problems import Problem
+from harness.problems import work
 
 
 UNITS = {False: "evaluations", True: "trials"}
@@ -85,6 +86,7 @@ class Cell:
         """Content hash: equal for equal work. The label is a name, not work."""
         content = asdict(self)
         del content["sampler"]["label"]
+        content["problem"] = work(self.problem)
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:20]
 
@@ -105,7 +107,9 @@ class CellResult:
         spearman: Rank correlation of the sampler's final prediction with the values of the whole
             table, ``None`` if it predicts nothing.
         configurations: Parameters by number, where there is no table.
-        values: Value by number, where there is no table.
+        values: Value by number, where there is no table: of several objectives a value for each,
+            NaN where an evaluation failed.
+        constraints: Constraints by number, where there is no table and there are any.
     """
 
     cell: Cell
@@ -116,7 +120,8 @@ class CellResult:
     provenance: Mapping[str, Any]
     spearman: float | None = None
     configurations: tuple[Mapping[str, Any], ...] = ()
-    values: tuple[float, ...] = ()
+    values: tuple[float | Sequence[float], ...] = ()
+    constraints: tuple[Mapping[str, float], ...] = ()
 
     @property
     def evaluated(self) -> tuple[int, ...]:

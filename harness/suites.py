@@ -19,6 +19,7 @@ from harness.problems import load
 from harness.problems import texts
 from harness.problems.family import join
 from harness.problems.family import split
+from harness.problems.own import is_own
 from harness.problems.registry import unknown
 
 
@@ -58,6 +59,18 @@ ONE_TABLE = Suite(
     samplers=("zaps", "tpe", "random"),
 )
 """The comparison of ``zaps-harness compare`` without arguments."""
+
+OWN = Suite(
+    name="",
+    description="a problem of the user's own",
+    problems=(),
+    metrics=("regret", "best_value", "repeat_share", "cpu_seconds"),
+    budgets=(100,),
+    seeds=10,
+    samplers=("zaps", "tpe", "random"),
+    by_trials=True,
+)
+"""Settings of a user's own problem of one objective: a user pays for a trial, repeated or not."""
 
 SUITES = {
     suite.name: suite
@@ -131,7 +144,7 @@ def select(chosen: Sequence[str]) -> list[Suite]:
         name, _, source = text.partition("@")
         if name in SUITES:
             suite, named = SUITES[name], _from_source(SUITES[name], source)
-        elif "/" in text:
+        elif is_own(text) or "/" in text:
             suite, named = replace(_settings_of(load(text)), name=""), (text,)
         else:
             raise ValueError(unknown("problem or suite", text, [*SUITES, *texts()]))
@@ -143,6 +156,8 @@ def select(chosen: Sequence[str]) -> list[Suite]:
 
 def _settings_of(problem: Problem) -> Suite:
     """Suite that has the like of a problem."""
+    if is_own(problem.text):
+        return _settings_of_own(problem)
     everyday = SUITES["everyday"]
     if split(problem.text)[0] in {split(text)[0] for text in everyday.problems}:
         return everyday
@@ -152,6 +167,18 @@ def _settings_of(problem: Problem) -> Suite:
         Kind.TRADEOFF: SUITES["tradeoffs"],
         Kind.LIMIT: SUITES["limits"],
     }[problem.kind]
+
+
+def _settings_of_own(problem: Problem) -> Suite:
+    """Settings for a user's own problem: at most half of the configurations of its table."""
+    measured = {
+        Kind.TRADEOFF: SUITES["tradeoffs"].metrics,
+        Kind.LIMIT: ("regret", "best_value", "feasible_share", "cpu_seconds"),
+    }
+    settings = replace(OWN, metrics=measured.get(problem.kind, OWN.metrics))
+    if problem.table is None:
+        return settings
+    return replace(settings, budgets=(min(*OWN.budgets, len(problem.table.values) // 2),))
 
 
 def _from_source(suite: Suite, source: str) -> tuple[str, ...]:

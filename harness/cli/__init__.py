@@ -21,7 +21,7 @@ __all__ = ["app"]
 _MARKUP: Final = "rich"
 
 COMMANDS = {
-    "list": ("list_", "Show the suites, problems, sources and built-in samplers."),
+    "list": ("list_", "Show the suites, problems, sources and samplers that have a name."),
     "compare": (
         "compare",
         "Run a comparison, skipping finished studies; print its tables, write its page.",

@@ -8,12 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 import sys
 from typing import Annotated
+from typing import Any
 
 import typer
 
+from harness import experiment_file
 from harness import problems
 from harness import samplers
 from harness.cli import options
+from harness.cli import own_options
 from harness.cli.console import clean_errors
 from harness.cli.console import found
 from harness.cli.console import plain_warnings
@@ -22,6 +25,7 @@ from harness.cli.console import report_failures
 from harness.cli.console import run_missing
 from harness.cli.console import say
 from harness.cli.report import SHOWN
+from harness.cli.report import load_seen
 from harness.cli.report import show
 from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
@@ -31,6 +35,7 @@ from harness.paper.committed import published_studies
 from harness.paper.experiments import COMPARED
 from harness.problems import Problem
 from harness.problems import TabularBenchmark
+from harness.problems.options import Options
 from harness.report.tables import MOST_DETAILED
 from harness.run.engines import Engine
 from harness.run.store import Store
@@ -39,12 +44,38 @@ from harness.suites import Suite
 from harness.suites import select
 
 
+def _read_file(context: typer.Context, problems_: list[str] | None) -> list[str] | None:
+    """Take settings from a file, if that is named in the place of problems.
+
+    Raises:
+        typer.BadParameter: If it cannot be read, or stands beside problems.
+    """
+    files = [text for text in problems_ or () if experiment_file.is_experiment(text)]
+    if not files:
+        return problems_
+    find_modules_here()
+    with clean_errors():
+        if problems_ != files or len(files) > 1:
+            raise ValueError(
+                "A file of an experiment names its problems and must be alone, but got "
+                f"{', '.join(problems_ or ())}."
+            )
+        settings = experiment_file.read(Path(files[0]))
+    context.default_map = settings  # The command line counts for more.
+    chosen: list[str] = settings["problem"]
+    return chosen
+
+
 Problems = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="PROBLEM|SUITE",
+        callback=_read_file,
+        is_eager=True,
+        metavar="PROBLEM|SUITE|FILE",
         help="FAMILY/PROBLEM, with @SOURCE for another source of its numbers, or the name of a "
-        "suite; zaps-harness list shows them.",
+        "suite; zaps-harness list shows them. A file of results (.csv, .parquet, .xlsx), or "
+        "module:Object, a function of a trial or one of OptunaHub's benchmarks. Or the file of "
+        "an experiment (.toml), which has all of that and the options.",
         show_default="nasbench201/cifar10",
     ),
 ]
@@ -98,6 +129,13 @@ AgainstPublished = Annotated[
 
 def compare(
     problem: Problems = None,
+    params: own_options.Params = [],
+    objective: own_options.Objective = [],
+    direction: own_options.Direction = [],
+    minimize: own_options.Minimize = False,
+    proxies: own_options.Proxies = [],
+    limit: own_options.Limits = [],
+    optimum: own_options.Optimum = None,
     sampler: SamplerNames = None,
     budget: options.BudgetSizes = None,
     seeds: Seeds = None,
@@ -118,6 +156,14 @@ def compare(
     what is not there.
     """
     find_modules_here()
+    given = {
+        "params": _listed(params),
+        "objective": _listed(objective),
+        "direction": _listed(direction) or ["minimize"] * minimize,
+        "proxies": _listed(proxies),
+        "limit": _listed(limit),
+        "optimum": [] if optimum is None else [str(optimum)],
+    }
     with clean_errors():
         suites = [
             replace(
@@ -127,7 +173,7 @@ def compare(
                 seeds=seeds or suite.seeds,
                 by_trials=by_trials or suite.by_trials,
             )
-            for suite in select(problem or ONE_TABLE.problems)
+            for suite in select(_resolved(problem or ONE_TABLE.problems, given))
         ]
         loaded = {text: problems.load(text) for suite in suites for text in suite.problems}
         specs = {suite: samplers.make_specs(suite.samplers) for suite in suites}
@@ -165,7 +211,22 @@ def compare(
                 for suite in suites
                 for text in suite.problems
             }
-            show(results, suites, budgets, output)
+            content = experiment_file.write(
+                {
+                    "problems": [text for suite in suites for text in suite.problems],
+                    "samplers": _agreed([list(suite.samplers) for suite in suites]),
+                    "budgets": _agreed([list(suite.budgets) for suite in suites]),
+                    "seeds": _agreed([suite.seeds for suite in suites]),
+                    "first_seed": first_seed,
+                    "seeds_of": most_seeds or None,
+                    "by_trials": _agreed([suite.by_trials for suite in suites]),
+                    "in_flight": in_flight,
+                    "engine": engine,
+                    "scheduler": scheduler,
+                }
+            )
+            seen = load_seen(suites, results)
+            show(results, seen, suites, budgets, output, experiment=content)
     report_failures(failures, len(cells))
 
 
@@ -176,6 +237,34 @@ def find_modules_here() -> None:
         sys.path.append(here)
 
 
+def _agreed(values: Sequence[Any]) -> Any:
+    """Setting that all suites share, else ``None``: then each has its own."""
+    return values[0] if all(value == values[0] for value in values) else None
+
+
+def _listed(written: Sequence[str]) -> list[str]:
+    """Names of an option that was given several times, or with commas."""
+    return [name.strip() for text in written for name in text.split(",") if name.strip()]
+
+
+def _resolved(texts: Sequence[str], own_options: Options) -> list[str]:
+    """Texts of problems as any process finds them.
+
+    Raises:
+        ValueError: If there are options for a problem of the user's own, and no such problem.
+    """
+    given = [name for name, values in own_options.items() if values]
+    if given and not any(map(problems.is_own, texts)):
+        raise ValueError(
+            f"Only a problem of your own has {', '.join(f'--{name}' for name in given)}, but got "
+            f"{', '.join(texts)}."
+        )
+    return [
+        problems.with_options(text, own_options) if problems.is_own(text) else text
+        for text in texts
+    ]
+
+
 def _check(
     suite: Suite, specs: Sequence[SamplerSpec], loaded: Mapping[str, Problem], seed: int
 ) -> None:
@@ -184,8 +273,8 @@ def _check(
         table = loaded[text].table
         if table is not None and not suite.by_trials and max(suite.budgets) > len(table.values):
             raise ValueError(
-                f"The budget must be at most the {len(table.values)} configurations of {text}, "
-                f"but got {max(suite.budgets)}."
+                f"The budget must be at most the {len(table.values)} configurations of "
+                f"{problems.short_name(text)}, but got {max(suite.budgets)}."
             )
         for spec in specs:
             samplers.build(spec, loaded[text], budget=min(suite.budgets), seed=seed)
@@ -194,10 +283,11 @@ def _check(
 def _introduce(loaded: Sequence[Problem], specs: Sequence[SamplerSpec]) -> None:
     """Name the problems, with notes on a few, and samplers that cannot be repeated."""
     if len(loaded) > MOST_DETAILED:
-        say(f"{len(loaded)} problems: {', '.join(each.text for each in loaded)}")
+        names = ", ".join(problems.short_name(each.text) for each in loaded)
+        say(f"{len(loaded)} problems: {names}")
     else:
         for each in loaded:
-            say((each.text, "bold"))
+            say((problems.short_name(each.text), "bold"))
             print_notes(each.notes)
     for spec in specs:
         if not samplers.takes_seed(spec):

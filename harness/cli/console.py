@@ -25,6 +25,7 @@ from harness.experiment import Cell
 from harness.experiment import CellResult
 from harness.report import formats
 from harness.run.engines import Engine
+from harness.run.passwords import hidden
 from harness.run.processes import stopped_by_sigterm
 from harness.run.runner import Outcome
 from harness.run.runner import run
@@ -112,8 +113,9 @@ def print_notes(notes: Iterable[str]) -> None:
 
 
 def command_line() -> str:
-    """The command as it was typed."""
-    return shlex.join(["zaps-harness", *sys.argv[1:]])
+    """The command as it was typed, without the passwords of its URLs."""
+    typed = [hidden(text) if "://" in text else text for text in sys.argv[1:]]
+    return shlex.join(["zaps-harness", *typed])
 
 
 def report_failures(failures: Sequence[Outcome], n_cells: int) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Annotated
 
 import optuna
@@ -17,9 +15,9 @@ from harness.cli.console import progress_bar
 from harness.cli.console import say
 from harness.cli.report import Directory
 from harness.cli.report import stored_results
+from harness.cli.storages import storage_errors
 from harness.report.export import export as export_studies
 from harness.run.passwords import hidden
-from harness.run.passwords import without_passwords
 
 
 def export(
@@ -42,11 +40,11 @@ def export(
     if not results:
         raise typer.BadParameter(f"{directory} has no such study.")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    with _storage_errors(storage, "opened", Exception):
+    with storage_errors(storage, "opened", Exception):
         opened = optuna.storages.get_storage(storage)
     with (
         clean_errors(),
-        _storage_errors(storage, "written", SQLAlchemyError, OptunaError),
+        storage_errors(storage, "written", SQLAlchemyError, OptunaError),
         progress_bar() as progress,
     ):
         texts = dict.fromkeys(result.cell.problem for result in results)
@@ -56,16 +54,3 @@ def export(
     shown = hidden(storage)
     say(f"{n_new} studies written to {shown}, {len(written) - n_new} were there.")
     say("Open with: ", (f"optuna-dashboard {shown}", "bold"))
-
-
-@contextmanager
-def _storage_errors(storage: str, what: str, *types: type[Exception]) -> Iterator[None]:
-    """Turn errors of a storage into a message without its password."""
-    try:
-        yield
-    except types as error:
-        reason = without_passwords(str(error.__cause__ or error), storage)
-        # Without the error behind it, which may show the password.
-        raise typer.BadParameter(
-            f"The storage {hidden(storage)!r} cannot be {what}: {reason}"
-        ) from None

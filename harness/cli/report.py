@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from collections.abc import Sequence
 from pathlib import Path
+import shlex
 from typing import Annotated
 
 import typer
@@ -15,10 +16,14 @@ from harness.cli.console import clean_errors
 from harness.cli.console import command_line
 from harness.cli.console import console
 from harness.cli.console import plain_warnings
+from harness.cli.console import print_notes
 from harness.cli.console import say
 from harness.experiment import CellResult
 from harness.metrics import Budgets
 from harness.metrics import summarize
+from harness.metrics.seen import with_seen
+from harness.problems import Problem
+from harness.problems.untabled import UntabledProblem
 from harness.report import make_views
 from harness.report import rich_tables
 from harness.report import write_dashboard
@@ -26,6 +31,7 @@ from harness.run.files import check_writable
 from harness.run.files import write_whole
 from harness.run.store import Store
 from harness.run.store import latest
+from harness.studies import is_storage
 from harness.suites import Suite
 from harness.suites import select
 
@@ -34,44 +40,147 @@ Directory = Annotated[
     Path, typer.Argument(exists=True, file_okay=False, help="Directory of a comparison.")
 ]
 
+Source = Annotated[
+    str,
+    typer.Argument(
+        metavar="DIRECTORY|STORAGE",
+        help="Directory of a comparison; or URL of an Optuna storage, or its SQLite or journal "
+        "file.",
+    ),
+]
+_OF_STORAGE = "Studies of a storage"
+Studies = Annotated[
+    list[str],
+    typer.Option(
+        metavar="NAME",
+        help="Study to compare, by default all. A pattern, 'tpe-*', makes its studies one row. "
+        "Repeatable.",
+        rich_help_panel=_OF_STORAGE,
+    ),
+]
+GroupBy = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ATTRIBUTE",
+        help="User attribute of the studies that names their row, or 'name' for their names "
+        "without the number at the end. Several studies of a row are its seeds.",
+        rich_help_panel=_OF_STORAGE,
+    ),
+]
+Optimum = Annotated[
+    float | None,
+    typer.Option(
+        help="Best value there is; by default the best that any study saw.",
+        rich_help_panel=_OF_STORAGE,
+    ),
+]
+StudiesOutput = Annotated[
+    Path,
+    typer.Option(
+        file_okay=False,
+        help="Directory to write to.",
+        rich_help_panel=_OF_STORAGE,
+    ),
+]
+
 SHOWN = ("summary.csv", "dashboard.html")
 """Files that :func:`show` writes."""
 
+EXPERIMENT = "experiment.toml"
+"""File that runs a comparison again."""
 
-def report(directory: Directory, budget: options.BudgetSizes = None) -> None:
-    """Do not run anything; print the tables and write the page of all results in a directory."""
+
+def report(
+    source: Source,
+    budget: options.BudgetSizes = None,
+    study: Studies = [],
+    group_by: GroupBy = None,
+    optimum: Optimum = None,
+    output: StudiesOutput = Path("zaps-studies"),
+) -> None:
+    """Do not run anything; print the tables and write the page of all results in a directory.
+
+    Of an Optuna storage, compare studies that anyone ran with any sampler, over trials and over
+    wall-clock time.
+    """
+    directory = Path(source)
+    if directory.is_dir():
+        if study or group_by or optimum is not None:
+            raise typer.BadParameter(
+                "--study, --group-by and --optimum are for a storage, but "
+                f"{source} is a directory of results."
+            )
+        _report_directory(directory, budget)
+    elif is_storage(source):
+        from harness.cli.studies import report_studies  # it shows what this does
+
+        report_studies(source, study, group_by, optimum, budget or (), output)
+    else:
+        raise typer.BadParameter(f"There is no directory and no storage {source!r}.")
+
+
+def _report_directory(directory: Path, budget: Sequence[int] | None) -> None:
     with clean_errors():
         check_writable(directory, SHOWN)
     results = stored_results(directory)
     with clean_errors():
         texts = list(dict.fromkeys(result.cell.problem for result in results))
         budgets = {text: Budgets(tuple(budget)) for text in texts} if budget else None
-        show(results, select(texts), budgets, directory)
+        suites = select(texts)
+        show(results, load_seen(suites, results), suites, budgets, directory)
+
+
+def load_seen(suites: Sequence[Suite], results: Sequence[CellResult]) -> list[Problem]:
+    """Problems of suites, with what the studies on them saw."""
+    texts = [text for suite in suites for text in suite.problems]
+    return with_seen(map(problems.load, texts), results)
 
 
 def show(
     results: Sequence[CellResult],
+    loaded: Sequence[Problem],
     suites: Sequence[Suite],
     budgets: Mapping[str, Budgets] | None,
     output: Path,
+    *,
+    experiment: str = "",
 ) -> None:
-    """Print the tables of a comparison, write its numbers and its page.
+    """Write the numbers and the page of a comparison, print its tables.
+
+    Args:
+        results: Finished studies.
+        loaded: Their problems, with what the studies saw.
+        suites: The problems with the metrics to show.
+        budgets: Budgets by text of the problem, by default those of the studies.
+        output: Directory to write to.
+        experiment: Content of a file that would run the comparison again, written beside them.
 
     Raises:
         ValueError: If no study was run for the budgets.
     """
-    loaded = [problems.load(text) for suite in suites for text in suite.problems]
     summary = summarize(results, loaded, budgets)
     if summary.empty:
         longest = max(result.cell.budget for result in results)
         raise ValueError(f"The budget must be at most {longest}, that of the studies.")
     views = make_views(summary, suites)
-    console.print(rich_tables(views))
     numbers, page = (output / name for name in SHOWN)
+    file = output / EXPERIMENT
+    # Files come first, so that they are there whatever becomes of the output.
     write_whole(numbers, summary.to_csv(index=False))
+    command = command_line() + (f"\n\n# {EXPERIMENT}\n{experiment}" if experiment else "")
+    write_dashboard(views, results, loaded, page, budgets=budgets, command=command)
+    if experiment:
+        write_whole(file, experiment)
+    console.print(rich_tables(views))
+    for problem in loaded:
+        if isinstance(problem, UntabledProblem):
+            say((problems.short_name(problem.text), "bold"))
+            print_notes(problem.notes)
     say("Numbers: ", (str(numbers), "bold"))
-    write_dashboard(views, results, loaded, page, budgets=budgets, command=command_line())
     say("Page: ", (str(page), "bold"))
+    if experiment:
+        say("Again: ", (f"zaps-harness compare {shlex.quote(str(file))}", "bold"))
+        console.print(experiment.rstrip(), style="dim", highlight=False, soft_wrap=True)
 
 
 def stored_results(directory: Path) -> list[CellResult]:

@@ -197,11 +197,12 @@ def _light(result: CellResult) -> CellResult:
 
 def _show(measured: MeasuredResults, page: Path) -> None:
     comparisons, verdicts = compare(measured), judge(measured)
+    # The page comes first, so that it is there whatever becomes of the output.
+    write_page(measured, comparisons, verdicts, page, command=command_line())
     for table in rich_tables(comparisons):
         console.print(table)
     console.print(_claims_table(verdicts))
     console.print(headline(comparisons, verdicts))
-    write_page(measured, comparisons, verdicts, page, command=command_line())
     say("Page: ", (str(page), "bold"))
 
 

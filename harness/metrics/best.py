@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 from optuna.study import StudyDirection
 
 from harness.experiment import CellResult
@@ -18,17 +19,57 @@ from harness.metrics.metric import Metric
 from harness.metrics.metric import Quantity
 from harness.metrics.metric import held
 from harness.metrics.snapshot import Snapshot
+from harness.problems import Problem
+from harness.problems.extended import ExtendedTable
 from harness.problems.problem import ScalarProblem
+from harness.problems.problem import TradeoffProblem
+from harness.problems.untabled import UntabledProblem
 
 
 def scores_of(result: CellResult, problem: ScalarProblem) -> Floats:
-    """Scores by number of a configuration: of the whole table, else of what the study found."""
+    """Scores by number of a configuration: of the whole table, else of what the study found.
+
+    There a configuration that broke a limit or failed counts as the worst feasible one.
+    """
     if problem.scores is not None:
         return problem.scores
-    return sign(problem) * np.asarray(result.values)
+    scores = -signed_losses(problem.directions, result)[:, 0]
+    if not isinstance(problem, UntabledProblem):
+        return scores
+    return np.where(np.isinf(scores), sign(problem) * problem.worst_feasible, scores)
 
 
-def sign(problem: ScalarProblem) -> float:
+def losses_of(result: CellResult, problem: TradeoffProblem) -> Floats:
+    """Losses by number of a configuration: of the whole table, else of what the study found.
+
+    There a configuration that broke a limit or failed has infinite losses.
+    """
+    if problem.table is not None:
+        return problem.losses
+    return signed_losses(problem.directions, result)
+
+
+def signed_losses(directions: Sequence[StudyDirection], result: CellResult) -> Floats:
+    """Losses of what a study found, infinite where it is infeasible; (n, n_objectives)."""
+    signs = [1.0 if each == StudyDirection.MINIMIZE else -1.0 for each in directions]
+    losses = np.asarray(result.values, dtype=np.float64).reshape(-1, len(signs)) * signs
+    usable = feasible_rows(result) & ~np.isnan(losses).any(axis=1)
+    return np.where(usable[:, np.newaxis], losses, np.inf)
+
+
+def feasible_of(result: CellResult, problem: Problem) -> npt.NDArray[np.bool_]:
+    """Whether each configuration, by number, meets all limits."""
+    return problem.feasible if isinstance(problem, ExtendedTable) else feasible_rows(result)
+
+
+def feasible_rows(result: CellResult) -> npt.NDArray[np.bool_]:
+    """Whether each configuration that a study found meets all limits."""
+    if not result.constraints:
+        return np.ones(len(result.values), dtype=bool)
+    return np.array([all(value <= 0 for value in each.values()) for each in result.constraints])
+
+
+def sign(problem: Problem) -> float:
     """Factor from a value to its score: 1 for a maximised problem, else -1."""
     return 1.0 if problem.directions[0] == StudyDirection.MAXIMIZE else -1.0
 

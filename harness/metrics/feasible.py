@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from harness.metrics.best import feasible_of
 from harness.metrics.metric import Metric
 from harness.metrics.metric import Quantity
 from harness.metrics.snapshot import Snapshot
-from harness.problems.limits import Limited
+from harness.problems import Problem
 
 
-def _numbers(snapshot: Snapshot, problem: Limited) -> tuple[float]:
+def _numbers(snapshot: Snapshot, problem: Problem) -> tuple[float]:
     asked = np.asarray(snapshot.result.asked[: snapshot.n_asks], dtype=np.intp)
-    return (100.0 * float(problem.feasible[asked].mean()),)
+    return (100.0 * float(feasible_of(snapshot.result, problem)[asked].mean()),)
 
 
 METRIC = Metric(

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from harness.metrics.best import best_curve
 from harness.metrics.best import scores_of
+from harness.metrics.best import sign
 from harness.metrics.metric import Floats
 from harness.metrics.metric import Metric
 from harness.metrics.metric import Quantity
@@ -24,13 +25,16 @@ FLOOR = 1e-5
 """Least gap in percent in a geometric mean: the paper's figures take logarithms of zeros."""
 
 
-def gap_curve(steps: Sequence[int], scores: Floats, budget: int) -> Floats:
+def gap_curve(
+    steps: Sequence[int], scores: Floats, budget: int, *, best: float | None = None
+) -> Floats:
     """Gap in percent after 1 .. ``budget`` steps.
 
     Args:
         steps: Rows in order of evaluation.
-        scores: The whole table, shape (n_configurations,); its maximum is the optimum.
+        scores: Scores by number of a configuration, shape (n_configurations,).
         budget: Length of the curve.
+        best: Score of the optimum, by default the largest of the scores.
 
     Returns:
         Array of shape (budget,).
@@ -38,7 +42,7 @@ def gap_curve(steps: Sequence[int], scores: Floats, budget: int) -> Floats:
     Raises:
         ValueError: If the optimum is zero, to which no gap is relative.
     """
-    optimum = float(scores.max())
+    optimum = float(scores.max()) if best is None else best
     if optimum == 0.0:
         raise ValueError(
             "A relative gap must have an optimum other than 0, but the best value of the table "
@@ -63,7 +67,11 @@ def geometric_mean(values: npt.ArrayLike, *, axis: int = 0) -> Any:
 
 
 def _curve(snapshot: Snapshot, problem: ScalarProblem) -> Floats:
-    return gap_curve(snapshot.steps, scores_of(snapshot.result, problem), snapshot.budget)
+    if problem.optimum == 0.0:  # No gap is relative to it; the other metrics are measured.
+        return np.full(snapshot.budget, np.nan)
+    scores = scores_of(snapshot.result, problem)
+    best = sign(problem) * problem.optimum
+    return gap_curve(snapshot.steps, scores, snapshot.budget, best=best)
 
 
 METRIC = Metric(

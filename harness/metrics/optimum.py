@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from harness.metrics.best import scores_of
+from harness.metrics.best import sign
 from harness.metrics.metric import Floats
 from harness.metrics.metric import Metric
 from harness.metrics.metric import Quantity
@@ -14,14 +15,22 @@ from harness.metrics.snapshot import Snapshot
 from harness.problems.problem import ScalarProblem
 
 
-def trials_to_optimum(steps: Sequence[int], scores: Floats) -> float:
-    """Number of steps up to the first optimum, NaN if there was none."""
-    found = np.flatnonzero(scores[np.asarray(steps, dtype=np.intp)] == scores.max())
+def trials_to_optimum(steps: Sequence[int], scores: Floats, *, best: float | None = None) -> float:
+    """Number of steps up to the first optimum, NaN if there was none.
+
+    Args:
+        steps: Configurations in order of evaluation.
+        scores: Scores by number of a configuration.
+        best: Score of the optimum, by default the largest of the scores.
+    """
+    optimum = scores.max() if best is None else best
+    found = np.flatnonzero(scores[np.asarray(steps, dtype=np.intp)] == optimum)
     return float(found[0] + 1) if found.size else float("nan")
 
 
 def _numbers(snapshot: Snapshot, problem: ScalarProblem) -> tuple[float, float]:
-    step = trials_to_optimum(snapshot.steps, scores_of(snapshot.result, problem))
+    scores = scores_of(snapshot.result, problem)
+    step = trials_to_optimum(snapshot.steps, scores, best=sign(problem) * problem.optimum)
     return 0.0 if np.isnan(step) else 100.0, step
 
 

@@ -22,8 +22,9 @@ from harness.problems.problem import ScalarProblem
 def normalized_regret(best: npt.ArrayLike, problem: ScalarProblem) -> Floats:
     """Regret of best values in percent, NaN where the median is the optimum; see the notations."""
     distance = np.abs(np.asarray(best, dtype=np.float64) - problem.optimum)
-    # 100 |best - optimum| / |median - optimum|
-    return 100.0 * distance / (abs(problem.typical - problem.optimum) or np.nan)
+    scale = abs(problem.typical - problem.optimum)
+    # Where all values are equal, every configuration is the best.
+    return np.asarray(100.0 * distance / scale if scale else 0.0 * distance)
 
 
 def _curve(snapshot: Snapshot, problem: ScalarProblem) -> Floats:

@@ -44,8 +44,8 @@ METRICS: Mapping[Kind, tuple[Metric, ...]] = {
         *_EVERY,
         ranking.METRIC,
     ),
-    Kind.FUNCTION: (regret.METRIC, best.METRIC, *_EVERY),
-    Kind.TRADEOFF: (hypervolume.METRIC, *_EVERY),
+    Kind.FUNCTION: (regret.METRIC, best.METRIC, feasible.METRIC, *_EVERY),
+    Kind.TRADEOFF: (hypervolume.METRIC, feasible.METRIC, *_EVERY),
     Kind.LIMIT: (regret.METRIC, gap.METRIC, best.METRIC, optimum.METRIC, feasible.METRIC, *_EVERY),
 }
 """Metrics of each kind of problem. A new one is a file, named here."""

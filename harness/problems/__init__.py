@@ -1,6 +1,10 @@
 """Problems by their texts: tables, functions, trade-offs of two objectives, limits on a cost."""
 
 from harness.problems.evaluation import Kind
+from harness.problems.own import is_own
+from harness.problems.own import short_name
+from harness.problems.own import with_options
+from harness.problems.own import work
 from harness.problems.problem import Problem
 from harness.problems.registry import FAMILIES
 from harness.problems.registry import load
@@ -14,7 +18,11 @@ __all__ = [
     "Kind",
     "Problem",
     "TabularBenchmark",
+    "is_own",
     "load",
     "load_table",
+    "short_name",
     "texts",
+    "with_options",
+    "work",
 ]

@@ -7,22 +7,20 @@ Notations:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
-import hashlib
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import optuna
 
 from harness.problems import nasbench201
 from harness.problems import package
+from harness.problems.extended import ExtendedTable
 from harness.problems.family import Family
-from harness.problems.problem import Problem
 from harness.problems.proxies import COUNTED
 from harness.problems.table import TabularBenchmark
 
+
+Floats = npt.NDArray[np.float64]
 
 SOURCE = "package"
 """The only source that has latencies."""
@@ -35,50 +33,26 @@ COSTS = {
 }
 """Description of each cost."""
 
-
-@dataclass(frozen=True, eq=False)
-class CostedCells:
-    """A data set of NAS-Bench-201 with one cost of each cell.
-
-    Attributes:
-        text: Text by which the problem is found.
-        table: The cells with their accuracies, in percent, and proxies.
-        cost: One of :data:`COSTS`.
-        costs: Cost of each cell.
-    """
-
-    text: str
-    table: TabularBenchmark
-    cost: str
-    costs: npt.NDArray[np.float64]
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Notes of the table, and a description of the cost."""
-        return (*self.table.notes, f"The cost is {self.cost}: {COSTS[self.cost]}.")
-
-    @property
-    def fingerprint(self) -> str:
-        """Hash of the table and of the costs."""
-        content = self.table.fingerprint.encode() + self.costs.tobytes()
-        return hashlib.sha256(content).hexdigest()[:16]
-
-    def suggest(self, trial: optuna.trial.BaseTrial) -> dict[str, Any]:
-        """Let the study's sampler choose a cell."""
-        return self.table.suggest(trial)
+Make = Callable[[str, TabularBenchmark, str, Floats], ExtendedTable]
+"""Function of text, table, name of the cost and costs that makes a problem."""
 
 
-def family(name: str, description: str, problem: Callable[..., Problem]) -> Family:
+def note(cost: str) -> str:
+    """Description of a cost, as a sentence."""
+    return f"The cost is {cost}: {COSTS[cost]}."
+
+
+def family(name: str, description: str, make: Make) -> Family:
     """Family with a problem for each data set and cost, ``cifar10-latency``.
 
     Args:
         name: Name of the family.
         description: One line for ``zaps-harness list``.
-        problem: Class of the problems.
+        make: Makes a problem.
     """
 
     @cache
-    def read(dataset_and_cost: str, source: str) -> Problem:
+    def read(dataset_and_cost: str, source: str) -> ExtendedTable:
         dataset, _, cost = dataset_and_cost.rpartition("-")
         table = nasbench201.FAMILY.read(dataset, source).table
         assert table is not None
@@ -86,7 +60,7 @@ def family(name: str, description: str, problem: Callable[..., Problem]) -> Fami
             costs = table.proxies[cost].to_numpy(np.float64)
         else:
             costs = package.means(nasbench201.read_package(dataset), cost)
-        return problem(made.text(dataset_and_cost, source), table, cost, costs)
+        return make(made.text(dataset_and_cost, source), table, cost, costs)
 
     made = Family(
         name=name,

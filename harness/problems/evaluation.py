@@ -1,4 +1,4 @@
-"""Outcome of a proposal, and the kinds of problems.
+"""Measurement of a proposal, and the kinds of problems.
 
 Notations:
     number: index of a configuration. Of a table its row; where there is no table, the order in
@@ -7,6 +7,7 @@ Notations:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,18 +37,33 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True)
+class Measurement:
+    """Measurement of a configuration.
+
+    Attributes:
+        values: Its value for each objective, NaN where the evaluation gave none.
+        constraints: Its constraints by name, each met if it is zero or less.
+        pruned: Whether the evaluation was stopped early.
+        seconds: CPU seconds of an evaluation that was done while a trial was suggested parameters.
+    """
+
+    values: tuple[float, ...]
+    constraints: Mapping[str, float] = field(default_factory=dict)
+    pruned: bool = False
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
 class Evaluation:
-    """Outcome of a proposal.
+    """Measurement of a proposal.
 
     Attributes:
         number: The configuration that was evaluated.
-        values: Its value for each objective.
-        constraints: Its constraints by name, each met if it is zero or less.
+        measurement: Its measurement.
     """
 
     number: int
-    values: tuple[float, ...]
-    constraints: Mapping[str, float] = field(default_factory=dict)
+    measurement: Measurement
 
 
 class Evaluations(Protocol):
@@ -58,11 +74,50 @@ class Evaluations(Protocol):
         """Parameters by number where there is no table, else empty."""
 
     @property
-    def values(self) -> Sequence[float]:
-        """Values by number where there is no table, else empty."""
+    def values(self) -> Sequence[float | tuple[float, ...]]:
+        """Values by number where there is no table, else empty; of several objectives tuples."""
+
+    @property
+    def constraints(self) -> Sequence[Mapping[str, float]]:
+        """Constraints by number where there is no table and there are any, else empty."""
 
     def __call__(self, params: Mapping[str, Any]) -> Evaluation:
         """Evaluate a proposal."""
+
+
+class NumberedEvaluations:
+    """Evaluations of a study without a table, which number its configurations.
+
+    Args:
+        evaluate: Measurement of the parameters.
+    """
+
+    def __init__(self, evaluate: Callable[[Mapping[str, Any]], Measurement]) -> None:
+        self._evaluate = evaluate
+        self._numbers: dict[tuple[tuple[str, Any], ...], int] = {}
+        self._measurements: list[Measurement] = []
+        self.configurations: list[Mapping[str, Any]] = []
+
+    @property
+    def values(self) -> list[float | tuple[float, ...]]:
+        """Values by number, a tuple of several."""
+        return [
+            each.values[0] if len(each.values) == 1 else each.values for each in self._measurements
+        ]
+
+    @property
+    def constraints(self) -> list[Mapping[str, float]]:
+        """Constraints by number, empty if there are none."""
+        limited = any(each.constraints for each in self._measurements)
+        return [each.constraints for each in self._measurements] if limited else []
+
+    def __call__(self, params: Mapping[str, Any]) -> Evaluation:
+        """Evaluate a proposal; a configuration proposed again has its first measurement."""
+        number = self._numbers.setdefault(tuple(sorted(params.items())), len(self._numbers))
+        if number == len(self._measurements):
+            self.configurations.append(dict(params))
+            self._measurements.append(self._evaluate(params))
+        return Evaluation(number, self._measurements[number])
 
 
 def suggest(trial: optuna.trial.BaseTrial, name: str, distribution: BaseDistribution) -> Any:

@@ -31,8 +31,9 @@ import numpy as np
 import optuna
 from optuna.study import StudyDirection
 
-from harness.problems.evaluation import Evaluation
 from harness.problems.evaluation import Kind
+from harness.problems.evaluation import Measurement
+from harness.problems.evaluation import NumberedEvaluations
 from harness.problems.family import Family
 from harness.problems.family import Source
 
@@ -95,31 +96,9 @@ class FunctionProblem:
         """Objective for ``study.optimize``."""
         return self.evaluate(self.suggest(trial))
 
-    def begin(self, seed: int) -> FunctionEvaluations:
+    def begin(self, seed: int) -> NumberedEvaluations:
         """Begin a study; nothing here is random."""
-        return FunctionEvaluations(self.function)
-
-
-class FunctionEvaluations:
-    """Evaluations of a study on a function, which number its configurations.
-
-    Args:
-        function: Value of the parameters.
-    """
-
-    def __init__(self, function: Callable[[Params], float]) -> None:
-        self._function = function
-        self._numbers: dict[tuple[tuple[str, Any], ...], int] = {}
-        self.configurations: list[Params] = []
-        self.values: list[float] = []
-
-    def __call__(self, params: Params) -> Evaluation:
-        """Evaluate a proposal."""
-        number = self._numbers.setdefault(tuple(params.items()), len(self._numbers))
-        if number == len(self.values):
-            self.configurations.append(params)
-            self.values.append(float(self._function(params)))
-        return Evaluation(number, (self.values[number],))
+        return NumberedEvaluations(lambda params: Measurement((float(self.function(params)),)))
 
 
 def branin(x1: float, x2: float) -> float:

@@ -6,84 +6,32 @@ CIFAR-10 the best cells do.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
-
 import numpy as np
-import numpy.typing as npt
-from optuna.study import StudyDirection
 
 from harness.problems import costs
-from harness.problems.evaluation import Kind
-from harness.problems.table import TableEvaluations
+from harness.problems.extended import ExtendedTable
+from harness.problems.extended import Limit
+from harness.problems.table import TabularBenchmark
 
 
 _QUANTILE = 0.25
 
 
-@dataclass(frozen=True, eq=False)
-class Limited(costs.CostedCells):
-    """Accuracy, maximised under a constraint: cost - limit must be zero or less."""
+def limited(text: str, table: TabularBenchmark, cost: str, values: costs.Floats) -> ExtendedTable:
+    """Accuracy, maximised under a constraint: cost - limit must be zero or less.
 
-    kind = Kind.LIMIT
-
-    @property
-    def objectives(self) -> tuple[str]:
-        """Accuracy."""
-        return self.table.objectives
-
-    @property
-    def limit(self) -> float:
-        """Largest cost that is feasible, in the unit of the cost."""
-        return float(np.quantile(self.costs, _QUANTILE))
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Notes of the cells, and the limit."""
-        share = 100 * self.feasible.mean()
-        return (
-            *super().notes,
-            f"Feasible are the {share:.0f} % of the cells up to {self.limit:.4g}.",
-        )
-
-    @cached_property
-    def feasible(self) -> npt.NDArray[np.bool_]:
-        """Whether each cell meets the limit, shape (n_cells,)."""
-        return self.costs <= self.limit
-
-    @cached_property
-    def scores(self) -> npt.NDArray[np.float64]:
-        """Score of each cell: an infeasible one counts as the worst feasible one."""
-        scores = self.table.scores
-        return np.where(self.feasible, scores, scores[self.feasible].min())
-
-    @property
-    def directions(self) -> list[StudyDirection]:
-        """Accuracy up."""
-        return self.table.directions
-
-    @property
-    def optimum(self) -> float:
-        """Best accuracy of a feasible cell."""
-        return float(self.table.values[self.scores.argmax()])
-
-    @property
-    def typical(self) -> float:
-        """Median accuracy of the feasible cells."""
-        return float(np.median(self.table.values[self.feasible]))
-
-    def begin(self, seed: int) -> TableEvaluations:
-        """Begin a study."""
-        return TableEvaluations(
-            self.table,
-            self.table.values[:, np.newaxis],
-            seed,
-            {self.cost: self.costs - self.limit},
-        )
+    Args:
+        text: Text of the problem.
+        table: The cells with their accuracies.
+        cost: One of :data:`harness.problems.costs.COSTS`.
+        values: Cost of each cell, shape (n_cells,).
+    """
+    limit = Limit(values, float(np.quantile(values, _QUANTILE)))
+    return ExtendedTable(text, table, limits={cost: limit}, own_notes=(costs.note(cost),))
 
 
 FAMILY = costs.family(
     "nasbench201-limited",
     "the best of those cells whose cost is in the lowest quarter",
-    Limited,
+    limited,
 )

@@ -89,4 +89,4 @@ class TradeoffProblem(Problem, Protocol):
 
     @property
     def losses(self) -> Floats:
-        """Both objectives, smaller is better; shape (n_configurations, 2)."""
+        """Objectives, smaller is better; shape (n_configurations, n_objectives)."""

@@ -2,7 +2,7 @@
 
 A text is ``FAMILY/PROBLEM[@SOURCE]``: ``nasbench201/cifar10``, ``functions/branin``,
 ``hpo/australian@package-costs``. A new table is a module with a ``FAMILY``, named in
-:data:`FAMILIES`.
+:data:`FAMILIES`. Any other problem is a user's own (:mod:`harness.problems.own`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from harness.problems import hpo
 from harness.problems import limits
 from harness.problems import nasbench101
 from harness.problems import nasbench201
+from harness.problems import own
 from harness.problems import tradeoffs
 from harness.problems.family import Family
 from harness.problems.family import join
@@ -39,8 +40,8 @@ def load(text: str) -> Problem:
     """Load the problem of a text; a second call in the same process returns the same object.
 
     Args:
-        text: ``FAMILY/PROBLEM[@SOURCE]``. Without a source, the family's usual one, else the first
-            that this machine has.
+        text: ``FAMILY/PROBLEM[@SOURCE]``, or that of a user's own problem. Without a source, the
+            family's usual one, else the first that this machine has.
 
     Returns:
         The problem. Its ``text`` is found in any process, on any machine that has the numbers.
@@ -53,6 +54,8 @@ def load(text: str) -> Problem:
         >>> problem.text, round(problem.optimum, 2)
         ('nasbench201/cifar10@package', 91.61)
     """
+    if own.is_own(text):
+        return own.load(text)
     name, problem, source = split(text)
     family = _family(name, problem)
     if family is None:

@@ -28,7 +28,9 @@ import pandas as pd
 
 from harness.problems.evaluation import Evaluation
 from harness.problems.evaluation import Kind
+from harness.problems.evaluation import Measurement
 from harness.problems.evaluation import suggest
+from harness.problems.mixed_projection import MixedProjection
 from harness.problems.projection import HammingProjection
 
 
@@ -49,6 +51,7 @@ class TabularBenchmark:
         objective: Name of the objective and its unit, e.g. ``"validation accuracy (%)"``.
         direction: Whether larger or smaller values are better.
         distributions: Distribution of each parameter that is not categorical.
+        levels: Values that the positions of an ordered parameter stand for.
     """
 
     text: str
@@ -60,6 +63,7 @@ class TabularBenchmark:
     objective: str = "value"
     direction: StudyDirection = StudyDirection.MAXIMIZE
     distributions: Mapping[str, BaseDistribution] = field(default_factory=dict)
+    levels: Mapping[str, Sequence[float]] = field(default_factory=dict)
     kind = Kind.TABLE
 
     @cached_property
@@ -96,7 +100,7 @@ class TabularBenchmark:
     @property
     def typical(self) -> float:
         """Median of the values."""
-        return float(np.median(self.values))
+        return typical_value(self.values, self.optimum)
 
     @cached_property
     def scores(self) -> npt.NDArray[np.float64]:
@@ -117,14 +121,15 @@ class TabularBenchmark:
         return {configuration: row for row, configuration in enumerate(self._configurations)}
 
     @cached_property
-    def _projection(self) -> HammingProjection:
-        columns = (
-            self.parameters[name].map(distribution.to_internal_repr)
-            for name, distribution in self.search_space.items()
+    def _projection(self) -> HammingProjection | MixedProjection:
+        encoding = np.column_stack(
+            [
+                self.parameters[name].map(distribution.to_internal_repr).to_numpy(np.int64)
+                for name, distribution in self.search_space.items()
+            ]
         )
-        return HammingProjection(
-            np.column_stack([column.to_numpy(np.int16) for column in columns])
-        )
+        ordered = [name in self.distributions for name in self.search_space]
+        return MixedProjection(encoding, ordered) if any(ordered) else HammingProjection(encoding)
 
     def _configuration(self, params: Mapping[str, Any]) -> tuple[Any, ...]:
         return tuple(params[name] for name in self.search_space)
@@ -161,7 +166,8 @@ class TabularBenchmark:
 
         A table may hold a few of the configurations that its parameters span (NAS-Bench-101), so
         most proposals of a sampler that does not know the table lie outside it. The rule is that
-        of the paper (Section 4.2).
+        of the paper (Section 4.2): the fewest parameters that differ. An ordered parameter counts
+        by how far it differs.
 
         Args:
             params: The proposal.
@@ -169,7 +175,7 @@ class TabularBenchmark:
             key: Decides among equally near rows, so that the order of the table does not.
 
         Returns:
-            The row; ties of the Hamming distance are broken by ``key``.
+            The row; ties of the distance are broken by ``key``.
 
         Raises:
             ValueError: If every row was evaluated.
@@ -219,7 +225,15 @@ class TabularBenchmark:
         digest.update(self.values.tobytes())
         if not self.maximized or self.distributions:
             digest.update(f"{self.direction.name} {dict(self.distributions)}".encode())
+        if self.levels:
+            digest.update(repr(dict(self.levels)).encode())
         return digest.hexdigest()[:16]
+
+
+def typical_value(values: npt.NDArray[np.float64], optimum: float) -> float:
+    """Median of values, or their mean where the median is the optimum."""
+    median = float(np.median(values))
+    return median if median != optimum else float(np.mean(values))
 
 
 class TableEvaluations:
@@ -236,6 +250,7 @@ class TableEvaluations:
 
     configurations = ()
     values = ()
+    constraints = ()
 
     def __init__(
         self,
@@ -257,4 +272,4 @@ class TableEvaluations:
         self._n_asks += 1
         self._evaluated.add(row)
         constraints = {name: float(column[row]) for name, column in self._constraints.items()}
-        return Evaluation(row, tuple(self._values[row].tolist()), constraints)
+        return Evaluation(row, Measurement(tuple(self._values[row].tolist()), constraints))

@@ -2,46 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import numpy as np
-import numpy.typing as npt
-from optuna.study import StudyDirection
-
 from harness.problems import costs
 from harness.problems import nasbench201
-from harness.problems.evaluation import Kind
-from harness.problems.table import TableEvaluations
+from harness.problems.extended import ExtendedTable
+from harness.problems.extended import Objective
+from harness.problems.table import TabularBenchmark
 
 
-@dataclass(frozen=True, eq=False)
-class Tradeoff(costs.CostedCells):
-    """Accuracy, maximised, and a cost, minimised."""
+def tradeoff(text: str, table: TabularBenchmark, cost: str, values: costs.Floats) -> ExtendedTable:
+    """Accuracy, maximised, and a cost, minimised.
 
-    kind = Kind.TRADEOFF
-
-    @property
-    def objectives(self) -> tuple[str, str]:
-        """Accuracy and cost."""
-        return (self.table.objective, self.cost)
-
-    @property
-    def directions(self) -> list[StudyDirection]:
-        """Accuracy up, cost down."""
-        return [StudyDirection.MAXIMIZE, StudyDirection.MINIMIZE]
-
-    @property
-    def losses(self) -> npt.NDArray[np.float64]:
-        """Both objectives, smaller is better; shape (n_cells, 2)."""
-        return np.column_stack([-self.table.scores, self.costs])
-
-    def begin(self, seed: int) -> TableEvaluations:
-        """Begin a study."""
-        return TableEvaluations(self.table, np.column_stack([self.table.values, self.costs]), seed)
+    Args:
+        text: Text of the problem.
+        table: The cells with their accuracies.
+        cost: One of :data:`harness.problems.costs.COSTS`.
+        values: Cost of each cell, shape (n_cells,).
+    """
+    return ExtendedTable(text, table, {cost: Objective(values)}, own_notes=(costs.note(cost),))
 
 
 FAMILY = costs.family(
     nasbench201.NAME,
     "two objectives: the accuracy of those cells against a cost",
-    Tradeoff,
+    tradeoff,
 )

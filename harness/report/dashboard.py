@@ -28,6 +28,7 @@ from harness.metrics import Budgets
 from harness.metrics import Snapshot
 from harness.metrics import snapshots
 from harness.problems import Problem
+from harness.problems import short_name
 from harness.report import embed
 from harness.report import figures
 from harness.report import heatmaps
@@ -161,7 +162,7 @@ def write_dashboard(
         panels=sorted(shown.values(), key=lambda panel: _order(panel.name)),
         headline=_first_headline(views, by_text, list(styles)),
         budgets=sorted({view.budget for view in views.problems}),
-        groups=dict.fromkeys(view.group for view in views.problems),
+        groups={view.group: view.label for view in views.problems},
         csv_uri=lambda table: _data_uri(table.csv()),
         downloads=_downloads(views),
         facts={
@@ -251,7 +252,7 @@ def _problem_data(
         "budget": view.budget,
         "figures": {panel.name: embed.plain(panel.figure) for panel in panels},
         "findings": asdict(problem_clauses(view, drawn.problem)),
-        "where": f"{view.problem}, {view.setting}",
+        "where": f"{short_name(view.problem)}, {view.setting}",
         "notes": [*drawn.problem.notes, *filter(None, [view.caution])],
         "planned": [
             label

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any
 import warnings
 
+import numpy as np
 import optuna
 from optuna.exceptions import ExperimentalWarning
 from optuna.storages import BaseStorage
@@ -22,6 +23,8 @@ from optuna.trial import TrialState
 from harness.experiment import Cell
 from harness.experiment import CellResult
 from harness.problems import Problem
+from harness.problems import short_name
+from harness.problems.objects import ObjectProblem
 
 
 def study_name(cell: Cell) -> str:
@@ -47,6 +50,9 @@ def export(
 
     Yields:
         For each cell the name of the study written, ``None`` if it was there.
+
+    Raises:
+        ValueError: If a problem must be run to know its distributions.
     """
     by_text = {problem.text: problem for problem in problems}
     present = set(optuna.get_all_study_names(storage))
@@ -56,6 +62,7 @@ def export(
             yield None
             continue
         problem = by_text[result.cell.problem]
+        _check_suggests(problem)
         study = optuna.create_study(
             storage=storage, study_name=name, directions=problem.directions, load_if_exists=True
         )
@@ -68,6 +75,15 @@ def export(
         n_there = len(study.get_trials(deepcopy=False))
         study.add_trials(islice(_trials(result, problem), n_there, None))
         yield name
+
+
+def _check_suggests(problem: Problem) -> None:
+    if isinstance(problem, ObjectProblem) and problem.space is None:
+        raise ValueError(
+            f"{short_name(problem.text)} asks for its parameters on the way to its value: its "
+            "studies cannot be exported without running it again. Give it a search_space and "
+            "evaluate(params)."
+        )
 
 
 def _attributes(cell: Cell, problem: Problem) -> dict[str, Any]:
@@ -112,13 +128,15 @@ def _outcome(number: int, result: CellResult, problem: Problem) -> dict[str, Any
     """Parameters, distributions, values and constraints of a configuration."""
     if problem.table is None:
         params = dict(result.configurations[number])
-        outcome: dict[str, Any] = {"values": [result.values[number]]}
+        outcome: dict[str, Any] = {"values": np.ravel(result.values[number]).tolist()}
+        if result.constraints:
+            outcome["constraints"] = dict(result.constraints[number])
     else:
         params = problem.table.params(number)
-        evaluation = problem.begin(seed=0)(params)
-        outcome = {"values": list(evaluation.values)}
-        if evaluation.constraints:
-            outcome["constraints"] = dict(evaluation.constraints)
+        found = problem.begin(seed=0)(params).measurement
+        outcome = {"values": list(found.values)}
+        if found.constraints:
+            outcome["constraints"] = dict(found.constraints)
     fixed = FixedTrial(params)
     problem.suggest(fixed)
     return {"params": params, "distributions": fixed.distributions, **outcome}

@@ -21,6 +21,7 @@ import pandas as pd
 from harness import statistics
 from harness.metrics import QUANTITIES
 from harness.metrics.metric import Quantity
+from harness.problems import short_name
 from harness.report import formats
 from harness.report.aggregates import is_gain
 from harness.report.aggregates import overview
@@ -208,7 +209,13 @@ def values_table(losses: pd.DataFrame, metric: str, setting: str) -> Table:
         capitalised(f"{quantity.title} after {setting}, mean over seeds"),
         quantity.explanation,
         (
-            Column("problem", "problem", "Text of the problem.", _name("problem"), is_name=True),
+            Column(
+                "problem",
+                "problem",
+                "Name of the problem.",
+                lambda row: short_name(str(row["problem"])),
+                is_name=True,
+            ),
             *(column(key, label) for key, label in keys.items()),
         ),
         values.rename_axis("problem").reset_index(),

@@ -15,6 +15,7 @@ import pandas as pd
 
 from harness import statistics
 from harness.metrics import GROUP
+from harness.problems import short_name
 from harness.report import formats
 from harness.report.aggregates import default_reference
 from harness.report.aggregates import leaderboard
@@ -64,7 +65,7 @@ class SuiteView:
     @property
     def group(self) -> str:
         """Identifier of suite, unit of the budget and trials in flight."""
-        name = self.suite.name or ", ".join(self.suite.problems)
+        name = self.suite.name or ", ".join(map(short_name, self.suite.problems))
         return _group(name, self.unit, self.in_flight)
 
     @property
@@ -87,7 +88,7 @@ class SuiteView:
         """Note on the problems that are left out; empty if there are none."""
         if not self.left_out:
             return ""
-        return f"Left out, because a sampler has no study on them: {', '.join(self.left_out)}"
+        return f"Left out, because a sampler has no study on them: {', '.join(map(short_name, self.left_out))}"
 
     def _rows(self, name: str) -> pd.DataFrame:
         return next(table.rows for table in self.tables if table.name == name)
@@ -147,6 +148,11 @@ class ProblemView:
     def group(self) -> str:
         """Identifier of problem, unit of the budget and trials in flight."""
         return _group(self.problem, self.unit, self.in_flight)
+
+    @property
+    def label(self) -> str:
+        """Identifier of the group with a short name of the problem, for people."""
+        return _group(short_name(self.problem), self.unit, self.in_flight)
 
     @property
     def setting(self) -> str:
@@ -223,7 +229,7 @@ def _problem_views(studies: pd.DataFrame, suite: Suite) -> Iterator[ProblemView]
         setting = formats.setting(budget, unit, in_flight)
         table = Table(
             "means",
-            f"{problem}, {setting}, {seeds} seeds",
+            f"{short_name(problem)}, {setting}, {seeds} seeds",
             "Means over seeds when the budget is spent.",
             columns,
             rows.reset_index(drop=True),

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 import inspect
+import math
 import time
 import traceback
 from typing import Any
@@ -19,6 +20,7 @@ from joblib.externals.loky import ProcessPoolExecutor
 from joblib.externals.loky.process_executor import BrokenProcessPool
 import optuna
 from optuna.samplers import BaseSampler
+from optuna.trial import TrialState
 from threadpoolctl import threadpool_limits
 
 from harness import problems
@@ -26,7 +28,7 @@ from harness.experiment import Cell
 from harness.experiment import CellResult
 from harness.problems import Problem
 from harness.problems import TabularBenchmark
-from harness.problems.evaluation import Evaluation
+from harness.problems.evaluation import Measurement
 from harness.run.engines import Engine
 from harness.run.engines import watched
 from harness.run.processes import Terminated
@@ -151,7 +153,7 @@ def run_cell(cell: Cell) -> CellResult:
     asked: list[int] = []
     ask_seconds: list[float] = []
     tell_seconds: list[float] = []
-    running: deque[tuple[optuna.Trial, Evaluation]] = deque()
+    running: deque[tuple[optuna.Trial, Measurement]] = deque()
     distinct: set[int] = set()
     n_asks = cell.budget if cell.by_trials else ASKS_PER_EVALUATION * cell.budget
     while len(distinct) < cell.budget and len(asked) < n_asks:
@@ -160,9 +162,11 @@ def run_cell(cell: Cell) -> CellResult:
         params = problem.suggest(trial)
         ask_seconds.append(time.process_time() - start)
         evaluation = evaluate(params)
+        # A user's function asks for its parameters on its way to the value.
+        ask_seconds[-1] -= min(evaluation.measurement.seconds, ask_seconds[-1])
         asked.append(evaluation.number)
         distinct.add(evaluation.number)
-        running.append((trial, evaluation))
+        running.append((trial, evaluation.measurement))
         if len(running) == cell.in_flight:
             tell_seconds.append(_tell(study, *running.popleft()))
     tell_seconds += [_tell(study, *oldest) for oldest in running]
@@ -176,15 +180,21 @@ def run_cell(cell: Cell) -> CellResult:
         spearman=_ranking_quality(sampler, study, problem),
         configurations=tuple(evaluate.configurations),
         values=tuple(evaluate.values),
+        constraints=tuple(evaluate.constraints),
     )
 
 
-def _tell(study: optuna.Study, trial: optuna.Trial, evaluation: Evaluation) -> float:
+def _tell(study: optuna.Study, trial: optuna.Trial, measurement: Measurement) -> float:
     """Tell a trial what its proposal was worth; CPU seconds of the tell."""
-    if evaluation.constraints:
-        _constrain(trial, evaluation.constraints)
+    if measurement.constraints:
+        _constrain(trial, measurement.constraints)
     start = time.process_time()
-    study.tell(trial, evaluation.values)
+    if measurement.pruned:
+        study.tell(trial, state=TrialState.PRUNED)
+    elif any(map(math.isnan, measurement.values)):
+        study.tell(trial, state=TrialState.FAIL)
+    else:
+        study.tell(trial, measurement.values)
     return time.process_time() - start
 
 

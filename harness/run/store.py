@@ -166,10 +166,11 @@ def _check(result: CellResult) -> None:
     types: tuple[tuple[type | tuple[type, ...], Iterable[Any]], ...] = (
         (str, (cell.problem, cell.problem_fingerprint)),
         (str, (sampler.label, sampler.target, sampler.fingerprint)),
-        (dict, (sampler.arguments, result.provenance, *result.user_attrs)),
+        (dict, (sampler.arguments, result.provenance, *result.user_attrs, *result.constraints)),
         (int, (cell.seed, cell.budget, cell.in_flight, *result.asked)),
         (bool, (cell.by_trials, sampler.budget_aware)),
-        ((int, float), (*result.ask_seconds, *result.tell_seconds, *result.values)),
+        ((int, float), (*result.ask_seconds, *result.tell_seconds)),
+        ((int, float, list), result.values),
         ((int, float, type(None)), (result.spearman,)),
     )
     sound = all(isinstance(value, expected) for expected, values in types for value in values)

@@ -1,6 +1,6 @@
 """Samplers by name, or by ``module:Class``."""
 
-from harness.samplers.registry import Entry
+from harness.samplers.entry import Entry
 from harness.samplers.registry import available
 from harness.samplers.registry import build
 from harness.samplers.registry import make_spec

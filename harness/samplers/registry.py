@@ -1,59 +1,46 @@
-"""Built-in samplers by name, and how each is made for a problem."""
+"""Samplers by name, and how each is made for a problem.
+
+A package adds a sampler by an entry point of the group ``optuna_zaps.samplers``:
+
+    [project.entry-points."optuna_zaps.samplers"]
+    mine = "my_package:MySampler"
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
-from dataclasses import dataclass
 import difflib
 from functools import lru_cache
 from importlib import import_module
+from importlib.metadata import entry_points
 import inspect
 import math
+import tempfile
 from typing import Any
 
+from optuna.distributions import BaseDistribution
 from optuna.distributions import CategoricalDistribution
 from optuna.samplers import BaseSampler
 import pandas as pd
 
+from harness import hub
 from harness.experiment import SamplerSpec
+from harness.fingerprint import fingerprint
 from harness.problems import Problem
 from harness.problems import TabularBenchmark
 from harness.problems.family import split
+from harness.problems.objects import ObjectProblem
 from harness.run.processes import Terminated
-from harness.samplers.fingerprint import fingerprint
-from harness.samplers.syntax import parse
+from harness.samplers.entry import Entry
+from harness.syntax import parse
 
+
+ENTRY_POINTS = "optuna_zaps.samplers"
+"""Group of the entry points by which installed packages add samplers."""
 
 _BANANAS_ENCODINGS = {"nasbench201": "edge-paths", "nasbench101": "vertex-paths"}
-
-ArgumentsOf = Callable[[Problem, int], dict[str, Any]]
-
-
-def _no_arguments(problem: Problem, budget: int) -> dict[str, Any]:
-    return {}
-
-
-@dataclass(frozen=True)
-class Entry:
-    """Built-in sampler.
-
-    Attributes:
-        name: Its name.
-        description: One line for ``zaps-harness list``.
-        target: ``"module:Class"``.
-        budget_aware: Whether it plans for a known budget; see
-            :class:`harness.experiment.SamplerSpec`.
-        arguments: Function of problem and budget that gives the keyword arguments.
-    """
-
-    name: str
-    description: str
-    target: str
-    budget_aware: bool = False
-    arguments: ArgumentsOf = _no_arguments
 
 
 def proxy_table(benchmark: TabularBenchmark) -> pd.DataFrame:
@@ -142,6 +129,33 @@ def _is_pool(benchmark: TabularBenchmark) -> bool:
     return len(benchmark.parameters) < n_combinations
 
 
+def _hebo_arguments(problem: Problem, budget: int) -> dict[str, Any]:
+    return {"search_space": _fixed_space(problem)}
+
+
+def _smac_arguments(problem: Problem, budget: int) -> dict[str, Any]:
+    space = _fixed_space(problem)
+    if space is None:
+        raise ValueError(
+            f"SMAC must be told the search space, but {problem.text} has none that is fixed. "
+            "Leave the sampler out."
+        )
+    # SMAC writes its history to a folder, which no other study may have.
+    folder = tempfile.mkdtemp(prefix="smac3-")
+    return {"search_space": space, "n_trials": budget, "output_directory": folder}
+
+
+def _nevergrad_arguments(problem: Problem, budget: int) -> dict[str, Any]:
+    return {"budget": budget}
+
+
+def _fixed_space(problem: Problem) -> Mapping[str, BaseDistribution] | None:
+    """Search space that every trial has, ``None`` where parameters depend on each other."""
+    if problem.table is not None:
+        return problem.table.search_space
+    return problem.space if isinstance(problem, ObjectProblem) else None
+
+
 def _univariate_arguments(problem: Problem, budget: int) -> dict[str, Any]:
     return {"multivariate": False}
 
@@ -225,8 +239,44 @@ _ENTRIES = {
         ),
         Entry(
             name="gp",
-            description="Optuna's GPSampler; needs torch",
+            description="Optuna's GPSampler",
             target="optuna.samplers:GPSampler",
+            requires=("torch",),
+        ),
+        Entry(
+            name="cmaes",
+            description="Optuna's CmaEsSampler",
+            target="optuna.samplers:CmaEsSampler",
+            requires=("cmaes",),
+        ),
+        Entry(
+            name="auto",
+            description="OptunaHub's AutoSampler, which chooses one of Optuna's",
+            target="optunahub.samplers.auto_sampler:AutoSampler",
+            requires=("optunahub", "cmaes", "torch"),
+        ),
+        Entry(
+            name="hebo",
+            description="HEBO, through OptunaHub's sampler",
+            target="optunahub.samplers.hebo:HEBOSampler",
+            arguments=_hebo_arguments,
+            requires=("optunahub", "hebo"),
+        ),
+        Entry(
+            name="smac",
+            description="SMAC3, through OptunaHub's sampler; its start depends on the budget",
+            target="optunahub.samplers.smac_sampler:SMACSampler",
+            budget_aware=True,
+            arguments=_smac_arguments,
+            requires=("optunahub", "smac"),
+        ),
+        Entry(
+            name="nevergrad",
+            description="Nevergrad's NGOpt, which chooses its method by the budget",
+            target="harness.samplers.nevergrad_:NevergradSampler",
+            budget_aware=True,
+            arguments=_nevergrad_arguments,
+            requires=("nevergrad",),
         ),
         Entry(
             name="nsgaii",
@@ -242,9 +292,24 @@ _ENTRIES = {
 }
 
 
+@lru_cache
+def _entries() -> Mapping[str, Entry]:
+    """Samplers by name: those of the harness, then those of installed packages."""
+    installed = {
+        point.name: Entry(
+            name=point.name,
+            description=f"{point.value.partition(':')[2]} of the package "
+            f"{point.dist.name if point.dist else point.value.partition('.')[0]}",
+            target=point.value,
+        )
+        for point in entry_points(group=ENTRY_POINTS)
+    }
+    return {**installed, **_ENTRIES}
+
+
 def available() -> tuple[Entry, ...]:
     """The samplers that have a name."""
-    return tuple(_ENTRIES.values())
+    return tuple(sorted(_entries().values(), key=lambda entry: entry.name not in _ENTRIES))
 
 
 def make_spec(text: str) -> SamplerSpec:
@@ -262,7 +327,7 @@ def make_spec(text: str) -> SamplerSpec:
             class has no such argument.
     """
     parsed = parse(text)
-    entry = _ENTRIES.get(parsed.target)
+    entry = _entries().get(parsed.target)
     sampler_class = _resolve(parsed.target)
     _check_arguments(sampler_class, parsed.target, parsed.arguments)
     return SamplerSpec(
@@ -307,7 +372,7 @@ def build(spec: SamplerSpec, problem: Problem, *, budget: int, seed: int) -> Bas
         ValueError: If it cannot be made. The message has the sampler's own reason.
     """
     sampler_class = _resolve(spec.target)
-    entry = _ENTRIES.get(spec.target)
+    entry = _entries().get(spec.target)
     arguments = entry.arguments(problem, budget) if entry else {}
     if takes_seed(spec):
         arguments["seed"] = seed
@@ -331,14 +396,19 @@ def takes_seed(spec: SamplerSpec) -> bool:
 def _resolve(target: str) -> type[BaseSampler]:
     """Import the class behind a target."""
     if ":" not in target:
-        if target not in _ENTRIES:
+        entry = _entries().get(target)
+        if entry is None:
             raise ValueError(
-                f"A sampler must be one of {list(_ENTRIES)} or module:Class, but got {target!r}."
+                f"A sampler must be one of {list(_entries())} or module:Class, but got {target!r}."
             )
-        target = _ENTRIES[target].target
+        if entry.how_to_have:
+            raise ValueError(
+                f"The sampler {target!r} is not on this machine. Run: {entry.how_to_have}"
+            )
+        target = entry.target
     module_name, _, class_name = target.partition(":")
     try:
-        module = import_module(module_name)
+        module = (hub.load if hub.is_package(module_name) else import_module)(module_name)
         sampler_class = getattr(module, class_name, None)
     except (Exception, SystemExit) as error:  # A user's file may do anything when it is imported.
         raise ValueError(

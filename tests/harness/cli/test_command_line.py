@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -17,6 +18,7 @@ from typer.testing import CliRunner
 from harness import __main__ as script
 from harness.cli import COMMANDS
 from harness.cli import app
+from harness.cli.console import console
 
 
 ROOT = Path(__file__).parents[3]
@@ -89,6 +91,24 @@ def test_a_stream_that_lacks_a_character_gets_the_rest(tmp_path: Path) -> None:
     assert "δ" in shown["utf-8"]
     assert "δ" not in shown["cp1252"]
     assert "random" in shown["cp1252"]
+
+
+def test_results_are_written_even_if_nobody_reads_the_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def closed(*_: Any, **__: Any) -> None:
+        raise BrokenPipeError
+
+    compare = ["compare", "functions/branin", "-s", "random", "--seeds", "1", "--budget", "6",
+               "--n-jobs", "1", "--output", str(tmp_path)]  # fmt: skip
+    assert CliRunner().invoke(app, compare).exit_code == 0
+    (tmp_path / "dashboard.html").unlink()
+    monkeypatch.setattr(console, "print", closed)
+    for arguments in (["report", str(tmp_path)],
+                      ["reproduce", "--published", "--output", str(tmp_path)]):  # fmt: skip
+        assert isinstance(CliRunner().invoke(app, arguments).exception, BrokenPipeError)
+    assert (tmp_path / "dashboard.html").exists()
+    assert (tmp_path / "published.html").exists()
 
 
 def test_a_stream_that_is_no_file_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,8 +12,9 @@ from harness.metrics import snapshots
 from harness.metrics import summarize
 from harness.metrics.hypervolume import front
 from harness.metrics.hypervolume import hypervolume
-from harness.metrics.hypervolume import scaled
-from harness.problems.tradeoffs import Tradeoff
+from harness.metrics.hypervolume import truth_of
+from harness.problems.extended import ExtendedTable
+from harness.problems.tradeoffs import tradeoff
 from harness.run.runner import run_cell
 from harness.samplers import make_spec
 
@@ -38,8 +39,8 @@ def test_the_hypervolume_is_that_of_optuna() -> None:
     assert ours == pytest.approx(private.compute_hypervolume(points, np.array([1.1, 1.1])))
 
 
-def four(costs: list[float]) -> Tradeoff:
-    return Tradeoff("made/four", table([1.0, 2.0, 3.0, 0.0]), "cost", np.array(costs))
+def four(costs: list[float]) -> ExtendedTable:
+    return tradeoff("made/four", table([1.0, 2.0, 3.0, 0.0]), "params", np.array(costs))
 
 
 def test_a_share_of_the_true_front_by_hand() -> None:
@@ -64,9 +65,22 @@ def test_the_curve_grows_with_the_front() -> None:
     np.testing.assert_allclose(curve(snapshot, problem), shares)
 
 
-def test_objectives_that_do_not_conflict_have_no_front() -> None:
-    with pytest.raises(ValueError, match="must conflict"):
-        scaled(np.array([[0.0, 0.0], [1.0, 1.0]]))
+def test_objectives_that_do_not_conflict_have_the_scale_of_all_losses() -> None:
+    truth = truth_of(np.array([[0.0, 0.0], [1.0, 2.0], [np.inf, np.inf]]))
+    assert truth.front == {(0.0, 0.0)}
+    assert truth.span.tolist() == [1.0, 2.0]
+    assert truth.volume == pytest.approx(1.1**2)
+
+
+def test_three_objectives_by_optunas_hypervolume() -> None:
+    private = pytest.importorskip("optuna._hypervolume.wfg")
+    points = np.random.default_rng(1).random((40, 3))
+    ours = hypervolume(points, (1.1,) * 3)
+    assert ours == pytest.approx(private.compute_hypervolume(points, np.full(3, 1.1)))
+    ahead = set(front(points).tolist())
+    for row, point in enumerate(points):
+        dominated = ((points <= point).all(axis=1) & (points < point).any(axis=1)).any()
+        assert (row in ahead) != dominated
 
 
 def test_a_budget_of_trials_ends_a_study_that_repeats_itself() -> None:

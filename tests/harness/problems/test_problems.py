@@ -228,12 +228,13 @@ def test_a_tradeoff_tells_accuracy_and_cost(name: str) -> None:
     row = 1234
     evaluation = problem.begin(0)(problem.table.parameters.iloc[row].to_dict())
     assert evaluation.number == row
-    assert evaluation.values == (problem.table.values[row], problem.costs[row])
-    assert problem.losses[row].tolist() == [-problem.table.values[row], problem.costs[row]]
+    (further,) = problem.further.values()
+    assert evaluation.measurement.values == (problem.table.values[row], further.values[row])
+    assert problem.losses[row].tolist() == [-problem.table.values[row], further.values[row]]
 
 
 def test_measured_and_counted_sizes_of_a_cell_agree() -> None:
-    counted = problems.load("nasbench201/cifar10-params").costs
+    counted = problems.load("nasbench201/cifar10-params").further["params"].values
     measured = package.means(nasbench201.read_package("cifar10"), "model_size")
     # 204 cells have several sizes in the package, one for each seed: not the cell's.
     assert (~np.isclose(measured, counted)).sum() == 204
@@ -241,13 +242,16 @@ def test_measured_and_counted_sizes_of_a_cell_agree() -> None:
 
 def test_a_limit_is_the_lower_quartile_and_told_as_a_constraint() -> None:
     problem = problems.load("nasbench201-limited/cifar10-params")
-    assert problem.limit == np.quantile(problem.costs, 0.25)
+    limit = problem.limits["params"]
+    assert limit.bound == np.quantile(limit.values, 0.25)
     assert 0.25 <= problem.feasible.mean() < 0.35  # counts have ties
     assert problem.optimum < problem.table.optimum
     evaluate = problem.begin(0)
-    for row in (int(problem.costs.argmin()), int(problem.costs.argmax())):
-        constraints = evaluate(problem.table.parameters.iloc[row].to_dict()).constraints
-        assert constraints == {"params": problem.costs[row] - problem.limit}
+    for row in (int(limit.values.argmin()), int(limit.values.argmax())):
+        constraints = evaluate(
+            problem.table.parameters.iloc[row].to_dict()
+        ).measurement.constraints
+        assert constraints == {"params": limit.values[row] - limit.bound}
         assert (constraints["params"] <= 0) == problem.feasible[row]
 
 
@@ -260,11 +264,12 @@ needs_optuna_5 = pytest.mark.skipif(
 @pytest.mark.filterwarnings("ignore:.*constraints_func:FutureWarning")
 def test_a_constraint_set_on_the_trial_is_what_constraints_func_would_have_told() -> None:
     problem = problems.load("nasbench201-limited/cifar10-params")
+    limit = problem.limits["params"]
     (cell,) = make_cells([problem], [samplers.make_spec("tpe")], [0], [30])
     result = run_cell(cell)
 
     def constraints(trial: optuna.trial.FrozenTrial) -> tuple[float]:
-        return (float(problem.costs[problem.table.row(trial.params)] - problem.limit),)
+        return (float(limit.violations[problem.table.row(trial.params)]),)
 
     sampler = optuna.samplers.TPESampler(seed=0, constraints_func=constraints)
     told = optuna.create_study(direction="maximize", sampler=sampler)

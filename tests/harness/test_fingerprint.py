@@ -18,9 +18,9 @@ from harness import problems
 from harness import samplers
 from harness.experiment import Cell
 from harness.experiment import make_cells
+from harness.fingerprint import fingerprint
 from harness.run.runner import run
 from harness.run.store import Store
-from harness.samplers.fingerprint import fingerprint
 from optuna_zaps import ZAPSSampler
 
 

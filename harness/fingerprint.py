@@ -36,8 +36,11 @@ from pathlib import Path
 import sys
 from typing import TypeGuard
 
+from harness import hub
+
 
 _OWN = ("harness", "optuna_zaps")
+_COMMON = frozenset({"numpy", "optuna", "optunahub", "pandas", "scipy"})
 _DECISIVE = ("sklearn", "xgboost")
 """Libraries with models in them: another version may decide otherwise."""
 
@@ -57,6 +60,10 @@ def fingerprint(module: str) -> str:
     package = module.partition(".")[0]
     if package == "optuna":
         parts = []
+    elif hub.is_package(module):
+        code, imported = hub.code_of(module)
+        decisive = {name for name in imported if _distribution(name)} - _COMMON
+        parts = [code, *(_release(name) for name in sorted(decisive))]
     elif _is_source(package):
         trees = _trees_behind(module)
         libraries = {name for tree in trees.values() for name in tree.libraries}

@@ -1,4 +1,4 @@
-"""Text of a sampler on the command line: ``[label=]target[(name=value, ...)]``."""
+"""Text of a sampler or an object on the command line: ``[label=]target[(name=value, ...)]``."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _EXAMPLES = "zaps, optuna.samplers:GPSampler, plain=optuna.samplers:TPESampler(m
 
 
 @dataclass(frozen=True)
-class SamplerText:
-    """Parts of a sampler's text.
+class ParsedText:
+    """Parts of a text.
 
     Attributes:
         label: Name in tables; by default the text itself, without the module.
-        target: Name of a built-in sampler, or ``"module:Class"``.
+        target: Name of a built-in sampler, or ``"module:Object"``.
         arguments: Keyword arguments.
     """
 
@@ -33,8 +33,8 @@ class SamplerText:
     arguments: dict[str, Any]
 
 
-def parse(text: str) -> SamplerText:
-    """Parse a sampler's text. Values are Python literals; nothing is evaluated.
+def parse(text: str) -> ParsedText:
+    """Parse a text. Values are Python literals; nothing is evaluated.
 
     Args:
         text: ``[label=]target[(name=value, ...)]``.
@@ -47,7 +47,7 @@ def parse(text: str) -> SamplerText:
 
     Example:
         >>> parse("plain=optuna.samplers:TPESampler(multivariate=False)")
-        SamplerText(label='plain', target='optuna.samplers:TPESampler', \
+        ParsedText(label='plain', target='optuna.samplers:TPESampler', \
 arguments={'multivariate': False})
         >>> parse("optuna.samplers:GPSampler").label
         'GPSampler'
@@ -60,7 +60,7 @@ arguments={'multivariate': False})
         )
     written, target = match["label"], match["target"]
     arguments = _parse_arguments(match["arguments"] or "", text)
-    return SamplerText((written or _label(target, arguments)).strip(), target, arguments)
+    return ParsedText((written or _label(target, arguments)).strip(), target, arguments)
 
 
 def _label(target: str, arguments: dict[str, Any]) -> str:
