@@ -51,6 +51,7 @@ from optuna_zaps.surrogates import SurrogateFactory
 from optuna_zaps.surrogates import TermFactory
 from optuna_zaps.surrogates import XGBoostEnsemble
 from optuna_zaps.surrogates import XGBoostSettings
+from optuna_zaps.surrogates import require_xgboost
 
 
 @dataclass(frozen=True)
@@ -552,7 +553,15 @@ def resolve(profile: str | Profile | None, budget: int | None) -> Profile:
     Raises:
         ValueError: If there is no such profile, or the budget is missing or of no use.
         TypeError: If the profile is of another type.
+        ImportError: If it has trees and XGBoost is not installed.
     """
+    resolved = _resolved(profile, budget)
+    if trees in (resolved.model.surrogate, resolved.outcomes.constraint_surrogate):
+        require_xgboost()
+    return resolved
+
+
+def _resolved(profile: str | Profile | None, budget: int | None) -> Profile:
     if profile is None:
         return Profile.anytime() if budget is None else Profile.paper(budget)
     if isinstance(profile, str):

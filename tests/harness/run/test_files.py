@@ -29,7 +29,7 @@ COMMANDS = {
     "compare": (["compare"], ("summary.csv", "dashboard.html", "cells")),
     "suite": (["limits"], ("summary.csv", "dashboard.html", "cells")),
     "reproduce": (["reproduce", "main"], ("paper.html", "cells")),
-    "published": (["reproduce", "--published"], ("paper.html",)),
+    "published": (["reproduce", "--published"], ("published.html",)),
 }
 
 
