@@ -30,6 +30,9 @@ from optuna_zaps.search.initial_design import SequenceDesign
 from optuna_zaps.search.initial_design import UniformDesign
 from optuna_zaps.search.model import ModelSettings
 from optuna_zaps.search.model import Shortlist
+from optuna_zaps.search.multi_objective import Alternating
+from optuna_zaps.search.multi_objective import ExpectedHypervolumeImprovement
+from optuna_zaps.search.multi_objective import RandomScalarization
 from optuna_zaps.search.outcomes import OutcomeSettings
 from optuna_zaps.search.pool import PoolSettings
 from optuna_zaps.search.proxy_fit import ConsensusSettings
@@ -121,7 +124,7 @@ class Profile:
     n_global_alike: int
 
     def __post_init__(self) -> None:
-        for factory in (self.model.surrogate, self.outcomes.constraint_surrogate):
+        for factory in (self.model.surrogate, self.outcomes.surrogate):
             _check_factory(factory)
         if self.needs_proxies and self.model.surrogate is processes:
             raise ValueError(
@@ -274,7 +277,7 @@ class Profile:
 
     def for_pools(self) -> Profile:
         """The profile with models that remember their fits from one pool to the next."""
-        surrogate, of_constraints = self.model.surrogate, self.outcomes.constraint_surrogate
+        surrogate, of_constraints = self.model.surrogate, self.outcomes.surrogate
         if surrogate is processes:
             surrogate = pool_processes
         remembering = RememberingFactory(surrogate)
@@ -288,7 +291,7 @@ class Profile:
         return replace(
             self,
             model=replace(self.model, surrogate=surrogate),
-            outcomes=replace(self.outcomes, constraint_surrogate=of_constraints),
+            outcomes=replace(self.outcomes, surrogate=of_constraints),
         )
 
     def adapted(self, situation: Situation) -> SearchSettings:
@@ -330,10 +333,18 @@ class Profile:
         return self.start_with_numbers if situation.with_numbers else self.start_without_proxies
 
 
-def _outcomes(constraint_surrogate: SurrogateFactory) -> OutcomeSettings:
+def _outcomes(surrogate: SurrogateFactory) -> OutcomeSettings:
     return OutcomeSettings(
-        constraint_surrogate,
-        margin=0.1,
+        surrogate,
+        acquisition=Alternating(
+            scalarization := RandomScalarization(margin=0.1),
+            ExpectedHypervolumeImprovement(
+                margin=0.1, n_scored=512, max_boxes=2048, otherwise=scalarization
+            ),
+        ),
+        reach=1.0,
+        n_ordered=8,
+        n_on_line=4,
         # Of 100 trials on six problems such as those of tests/optuna_zaps/study/test_failures.py,
         # 0.75 wasted 20 to 39 (TPE 37 to 90; 10 seeds) and found better values than TPE on each;
         # 0.5 wasted 35 to 58 on the three where it was tried.
