@@ -44,9 +44,6 @@ BoolArray = npt.NDArray[np.bool_]
 _SUCCESS = -(2**31)
 """Number of the outcome "the trial gives a value"."""
 
-_LEAST_VIOLATION = 1e-9
-"""Violation of a candidate that is known to be infeasible where its model finds none."""
-
 
 @dataclass(frozen=True)
 class OutcomeSettings:
@@ -160,11 +157,10 @@ class JointSearch:
         if not free.any():
             return None
         sides = [self._known_sides(history) for history in constraints]
+        possible = np.logical_and.reduce([free, *(side >= 0 for side in sides)])
+        free = possible if possible.any() else free
         if number < self.primary.n_startup or len(observations.labelled) < MIN_LABELS:
-            possible = np.logical_and.reduce([free, *(side >= 0 for side in sides)])
-            return self.primary.propose(
-                objectives[0], number, possible if possible.any() else free
-            )
+            return self.primary.propose(objectives[0], number, free)
         if observations.success is not None:
             success = self._model_of(_SUCCESS).predict(observations.success)
             free = self._succeeding(success, free)
@@ -235,7 +231,6 @@ class JointSearch:
             # Optimistic, as in Xu et al. (2023): candidates compete that may be feasible. Only
             # every other time, since the best of them lies just beyond the border again and again.
             label = limit.mean if number % 2 else limit.bound
-            label = np.where(side < 0, np.minimum(label, -_LEAST_VIOLATION), label)
             label = np.where(side > 0, 0.0, np.minimum(label, 0.0))
             total = label if total is None else total + label
         return total

@@ -5,6 +5,7 @@ from dataclasses import replace
 import json
 import math
 
+from flat import Flat
 from flat import plain_settings
 import numpy as np
 import optuna
@@ -23,6 +24,7 @@ from optuna_zaps.search.observations import Observations
 from optuna_zaps.search.outcomes import Front
 from optuna_zaps.search.outcomes import JointSearch
 from optuna_zaps.search.outcomes import balanced
+from optuna_zaps.search.proxies import ProxyTable
 from optuna_zaps.search.schedule import AnytimeSchedule
 from optuna_zaps.search.search import ZAPSSearch
 from optuna_zaps.surrogates import FeatureLayout
@@ -303,6 +305,23 @@ def test_where_a_proxy_tells_a_constraint_nothing_infeasible_follows(
     assert sum(infeasible[14:]) <= most
     assert sum(infeasible[6:14]) <= (8 if most else 0)
     assert max(t.value for t, bad in zip(study.trials, infeasible, strict=True) if not bad) == 40
+
+
+def test_what_a_proxy_tells_to_be_infeasible_is_avoided_before_the_first_violation() -> None:
+    """And where nothing else is left, it is proposed after all."""
+    candidates = CandidateSet.grid({"n": range(10)})
+    proxies = ProxyTable(pd.DataFrame({"size": np.arange(10.0)}))
+    settings = plain_settings(Flat.for_layout, AnytimeSchedule(0, growth=0.1))
+    search = ZAPSSearch(candidates, proxies, settings, seed=0)
+    joint = JointSearch(search, 0, replace(OUTCOMES, surrogate=Flat.for_layout))
+    for n_labelled, feasible in ((4, {4, 5}), (6, {6, 7, 8, 9})):
+        # The limit is a size of 5, and one of 6 violates it.
+        sizes = np.arange(n_labelled)
+        unavailable = np.arange(10) < n_labelled
+        value = History(sizes, sizes % 2.0, unavailable)
+        limit = History(sizes, 5.0 - sizes, unavailable)
+        proposals = [joint.propose(Observations((value,), (limit,)), i) for i in range(10)]
+        assert {proposal.candidate for proposal in proposals if proposal is not None} <= feasible
 
 
 @uses_constraints_func
