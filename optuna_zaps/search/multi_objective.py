@@ -45,14 +45,11 @@ class JointPrediction:
 class JointAcquisition(Protocol):
     """A measure of how much an evaluation is worth to all objectives."""
 
-    def score(
-        self, predicted: JointPrediction, number: int, rng: np.random.Generator
-    ) -> FloatArray:
+    def score(self, predicted: JointPrediction, rng: np.random.Generator) -> FloatArray:
         """Score candidates; the best is proposed.
 
         Args:
             predicted: Predictions of the candidates.
-            number: Number of the trial.
             rng: Draws what is random.
 
         Returns:
@@ -61,50 +58,20 @@ class JointAcquisition(Protocol):
 
 
 @dataclass(frozen=True)
-class Alternating:
-    """Two acquisitions by turns, each for two trials.
-
-    Two, since constraints change from trial to trial between their mean and their bound.
-
-    Attributes:
-        first: The one.
-        second: The other.
-    """
-
-    first: JointAcquisition
-    second: JointAcquisition
-
-    def score(
-        self, predicted: JointPrediction, number: int, rng: np.random.Generator
-    ) -> FloatArray:
-        """See :class:`JointAcquisition`."""
-        turn = self.second if number // 2 % 2 else self.first
-        return turn.score(predicted, number, rng)
-
-
-@dataclass(frozen=True)
 class RandomScalarization:
     """Hypervolume scalarisation by a random direction (Golovin and Zhang, 2020).
 
-    The reference point lies beyond the worst of all labels, so that what is worse than the whole
-    front in one objective may still be of use in another.
-
     Attributes:
-        margin: Distance of the reference point beyond the worst labels.
+        margin: Distance of the reference point beyond the worst of the front.
     """
 
     margin: float
 
-    def score(
-        self, predicted: JointPrediction, number: int, rng: np.random.Generator
-    ) -> FloatArray:
+    def score(self, predicted: JointPrediction, rng: np.random.Generator) -> FloatArray:
         """See :class:`JointAcquisition`; its expectation over directions is the hypervolume."""
-        del number
-        reference = predicted.labels.min(axis=0) - self.margin
-        extent = predicted.front.max(axis=0) - reference
-        # u, uniform on the positive part of the sphere; min_i (b_i - r_i) / (e_i u_i)
-        direction = np.abs(rng.normal(size=len(reference)))
-        distance = (predicted.bound - reference) / (extent * direction)
+        # u, uniform on the positive part of the sphere; min_i (b_i - r_i) / u_i
+        direction = np.abs(rng.normal(size=predicted.bound.shape[1]))
+        distance = (predicted.bound + self.margin) / direction
         return np.asarray(distance.min(axis=1), dtype=np.float64)
 
 
@@ -112,8 +79,11 @@ class RandomScalarization:
 class ExpectedHypervolumeImprovement:
     """Expected growth of the hypervolume, exact for independent objectives (Yang et al., 2019).
 
+    The reference point lies beyond the worst of all labels: what is worse than the whole front in
+    one objective may be of use in another.
+
     Attributes:
-        margin: Distance of the reference point beyond the worst of the front.
+        margin: Distance of the reference point beyond the worst labels.
         n_scored: Most candidates whose expectation is computed, those whose bound lies farthest
             beyond the front.
         max_boxes: Most boxes of a decomposition. Their number grows with the front to the power
@@ -126,22 +96,21 @@ class ExpectedHypervolumeImprovement:
     max_boxes: int
     otherwise: JointAcquisition
 
-    def score(
-        self, predicted: JointPrediction, number: int, rng: np.random.Generator
-    ) -> FloatArray:
+    def score(self, predicted: JointPrediction, rng: np.random.Generator) -> FloatArray:
         """See :class:`JointAcquisition`.
 
         Candidates without an expectation have the distance by which their bound misses an
         improvement, negative.
         """
-        front = predicted.front + self.margin
+        reference = predicted.labels.min(axis=0) - self.margin
+        front = predicted.front - reference
         boxes = undominated_boxes(front, self.max_boxes)
         if boxes is None:
-            return self.otherwise.score(predicted, number, rng)
-        beyond = _distance_beyond(front, predicted.bound + self.margin)
+            return self.otherwise.score(predicted, rng)
+        beyond = _distance_beyond(front, predicted.bound - reference)
         n_scored = min(self.n_scored, len(beyond))
         chosen = np.argpartition(-beyond, n_scored - 1)[:n_scored]
-        mean, std = predicted.mean[chosen] + self.margin, predicted.std[chosen]
+        mean, std = predicted.mean[chosen] - reference, predicted.std[chosen]
         expected = expected_improvement(mean, std, *boxes)
         score = np.minimum(beyond, 0.0)
         score[chosen] = np.where(expected > 0, expected, score[chosen])

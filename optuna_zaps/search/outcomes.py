@@ -50,12 +50,13 @@ class OutcomeSettings:
     """Settings of the search of several outcomes.
 
     Attributes:
-        surrogate: Factory of the model of a constraint, and of each of several objectives. Labels
-            far below the median count there, so none may be raised.
+        constraint_surrogate: Factory of the model of a constraint.
+        objective_surrogate: Factory of the model of each of several objectives, by default that
+            of one. It may see labels that :attr:`reach` has limited.
         acquisition: Worth of an evaluation to several objectives.
         reach: Distance beyond the worst of the front at which the labels of several objectives
-            end, in units of the front's extent. A failure may be bad without limit, and must not
-            stretch the scale on which the front is seen.
+            end, in units of the front's extent; infinite for no end. A failure may be bad without
+            limit, and must not stretch the scale on which the front is seen.
         n_ordered: Fewest distinct labels of a constraint that show that a proxy orders them.
         n_on_line: Fewest distinct labels that show that they lie on a line over a proxy.
         least_chance: Smallest chance of a value that a proposal may have, relative to the largest
@@ -66,7 +67,8 @@ class OutcomeSettings:
         n_typical: Number of earliest violations (and slacks) that set the scale.
     """
 
-    surrogate: SurrogateFactory
+    constraint_surrogate: SurrogateFactory
+    objective_surrogate: SurrogateFactory | None
     acquisition: JointAcquisition
     reach: float
     n_ordered: int
@@ -197,8 +199,14 @@ class JointSearch:
             outcome: Number of an objective from 0, of a constraint from -1 downwards, or of
                 success.
         """
+        settings = self._settings
+        if outcome == 0 and settings.objective_surrogate is None:
+            return self.primary.model
         if outcome not in self._models:
-            self._models[outcome] = self.primary.model.sibling(outcome, self._settings.surrogate)
+            of_outcome = (
+                settings.constraint_surrogate if outcome < 0 else settings.objective_surrogate
+            )
+            self._models[outcome] = self.primary.model.sibling(outcome, of_outcome)
         return self._models[outcome]
 
     def _known_sides(self, history: History) -> IntArray:
@@ -264,7 +272,7 @@ class JointSearch:
         )
         score = np.full(len(candidates), -np.inf)
         score[candidates] = self._settings.acquisition.score(
-            predicted, number, stream(self._seed, "direction", number)
+            predicted, stream(self._seed, "direction", number)
         )
         return score
 

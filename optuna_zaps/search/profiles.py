@@ -17,6 +17,7 @@ from collections.abc import Callable
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import replace
+import math
 from types import MappingProxyType
 
 from optuna_zaps import _checks
@@ -30,7 +31,6 @@ from optuna_zaps.search.initial_design import SequenceDesign
 from optuna_zaps.search.initial_design import UniformDesign
 from optuna_zaps.search.model import ModelSettings
 from optuna_zaps.search.model import Shortlist
-from optuna_zaps.search.multi_objective import Alternating
 from optuna_zaps.search.multi_objective import ExpectedHypervolumeImprovement
 from optuna_zaps.search.multi_objective import RandomScalarization
 from optuna_zaps.search.outcomes import OutcomeSettings
@@ -124,7 +124,7 @@ class Profile:
     n_global_alike: int
 
     def __post_init__(self) -> None:
-        for factory in (self.model.surrogate, self.outcomes.surrogate):
+        for factory in (self.model.surrogate, self.outcomes.constraint_surrogate):
             _check_factory(factory)
         if self.needs_proxies and self.model.surrogate is processes:
             raise ValueError(
@@ -277,13 +277,16 @@ class Profile:
 
     def for_pools(self) -> Profile:
         """The profile with models that remember their fits from one pool to the next."""
-        surrogate, of_constraints = self.model.surrogate, self.outcomes.surrogate
+        surrogate, of_constraints = self.model.surrogate, self.outcomes.constraint_surrogate
+        of_objectives = None
         if surrogate is processes:
-            surrogate = pool_processes
+            surrogate, of_objectives = pool_processes, constraint_processes
         remembering = RememberingFactory(surrogate)
-        if of_constraints is surrogate:
-            return self._with_surrogates(remembering, remembering)
-        return self._with_surrogates(remembering, RememberingFactory(of_constraints))
+        of_constraints = (
+            remembering if of_constraints is surrogate else RememberingFactory(of_constraints)
+        )
+        profile = self._with_surrogates(remembering, of_constraints)
+        return replace(profile, outcomes=_outcomes_of_pools(profile.outcomes, of_objectives))
 
     def _with_surrogates(
         self, surrogate: SurrogateFactory, of_constraints: SurrogateFactory
@@ -291,7 +294,7 @@ class Profile:
         return replace(
             self,
             model=replace(self.model, surrogate=surrogate),
-            outcomes=replace(self.outcomes, surrogate=of_constraints),
+            outcomes=replace(self.outcomes, constraint_surrogate=of_constraints),
         )
 
     def adapted(self, situation: Situation) -> SearchSettings:
@@ -333,16 +336,12 @@ class Profile:
         return self.start_with_numbers if situation.with_numbers else self.start_without_proxies
 
 
-def _outcomes(surrogate: SurrogateFactory) -> OutcomeSettings:
+def _outcomes(constraint_surrogate: SurrogateFactory) -> OutcomeSettings:
     return OutcomeSettings(
-        surrogate,
-        acquisition=Alternating(
-            scalarization := RandomScalarization(margin=0.1),
-            ExpectedHypervolumeImprovement(
-                margin=0.1, n_scored=512, max_boxes=2048, otherwise=scalarization
-            ),
-        ),
-        reach=1.0,
+        constraint_surrogate,
+        objective_surrogate=None,
+        acquisition=_SCALARIZATION,
+        reach=math.inf,
         n_ordered=8,
         n_on_line=4,
         # Of 100 trials on six problems such as those of tests/optuna_zaps/study/test_failures.py,
@@ -353,6 +352,21 @@ def _outcomes(surrogate: SurrogateFactory) -> OutcomeSettings:
         n_typical=32,
     )
 
+
+def _outcomes_of_pools(
+    outcomes: OutcomeSettings, objective_surrogate: SurrogateFactory | None
+) -> OutcomeSettings:
+    return replace(
+        outcomes,
+        objective_surrogate=objective_surrogate,
+        acquisition=ExpectedHypervolumeImprovement(
+            margin=0.1, n_scored=512, max_boxes=2048, otherwise=_SCALARIZATION
+        ),
+        reach=1.0,
+    )
+
+
+_SCALARIZATION = RandomScalarization(margin=0.1)
 
 _N_STARTUP = 14
 """Initial evaluations of the anytime profile. With 10 and two weak proxies more searches end in a

@@ -6,7 +6,6 @@ import math
 import numpy as np
 import pytest
 
-from optuna_zaps.search.multi_objective import Alternating
 from optuna_zaps.search.multi_objective import ExpectedHypervolumeImprovement
 from optuna_zaps.search.multi_objective import JointAcquisition
 from optuna_zaps.search.multi_objective import JointPrediction
@@ -23,13 +22,14 @@ def ehvi(n_scored: int = 256, max_boxes: int = 2048) -> ExpectedHypervolumeImpro
 
 
 def certain(means: list[list[float]]) -> JointPrediction:
-    """Predictions beside a front of (1, 2) and (2, 1) without any doubt."""
+    """Predictions beside a front of (1, 2) and (2, 1) without any doubt; the worst label is 0."""
     mean = np.array(means)
-    return JointPrediction(mean, np.zeros_like(mean), mean, CORNER, CORNER)
+    labels = np.vstack([CORNER, [0.0, 0.0]])
+    return JointPrediction(mean, np.zeros_like(mean), mean, labels, CORNER)
 
 
-def scores(acquisition: JointAcquisition, means: list[list[float]], number: int = 0) -> np.ndarray:
-    return acquisition.score(certain(means), number, np.random.default_rng(3))
+def scores(acquisition: JointAcquisition, means: list[list[float]]) -> np.ndarray:
+    return acquisition.score(certain(means), np.random.default_rng(3))
 
 
 def fronts(n_objectives: int, n_points: int, *, ties: bool) -> np.ndarray:
@@ -76,14 +76,15 @@ def test_what_is_certain_gains_the_area_that_it_adds() -> None:
     assert scores(ehvi(), means) == pytest.approx([0.5, 1.0, 0.0])
 
 
-def test_the_reference_point_lies_a_margin_beyond_the_worst_of_the_front() -> None:
-    # From (-0.1, -0.1) on, (1, 0) and (0, 1) leave 1 x 0.05 of (2, -0.05) and 0.3 x 0.3 of
-    # (0.3, 0.3); (2, -0.2) is beyond it by 0.1.
-    mean = np.array([[2.0, -0.05], [0.3, 0.3], [2.0, -0.2]])
-    ends = np.eye(2)
-    predicted = JointPrediction(mean, np.zeros_like(mean), mean, ends, ends)
-    score = replace(ehvi(), margin=0.1).score(predicted, 0, np.random.default_rng(0))
-    assert score == pytest.approx([0.05, 0.09, -0.1])
+def test_the_reference_point_lies_a_margin_beyond_the_worst_of_all_labels() -> None:
+    # From (-0.1, -0.5) on, with the label (0.5, -0.4), (1, 0) and (0, 1) leave 1 x 0.45 of
+    # (2, -0.05), and 0.3 x 0.3 of (0.3, 0.3); (2, -0.7) is beyond it by 0.2.
+    mean = np.array([[2.0, -0.05], [0.3, 0.3], [2.0, -0.7]])
+    front = np.eye(2)
+    labels = np.vstack([front, [0.5, -0.4]])
+    predicted = JointPrediction(mean, np.zeros_like(mean), mean, labels, front)
+    score = replace(ehvi(), margin=0.1).score(predicted, np.random.default_rng(0))
+    assert score == pytest.approx([0.45, 0.09, -0.2])
 
 
 def test_where_nothing_improves_the_nearest_to_an_improvement_is_the_best() -> None:
@@ -107,32 +108,12 @@ def test_too_many_boxes_are_left_to_another_acquisition() -> None:
 
 
 def test_a_random_direction_finds_each_candidate_by_its_angle() -> None:
-    # The reference is (0.9, 0.9) and the extent 1.1 each way. From there (1.01, 1.01) is
-    # (0.11, 0.11), and (3, 0.95) is (2.1, 0.05): in units of a direction (u, v) 0.11 / u and
-    # 0.11 / v, 2.1 / u and 0.05 / v. The second is better where u / v > 0.11 / 0.05. Angles of
-    # directions are uniform in a quarter circle.
-    predicted = certain([[1.01, 1.01], [3.0, 0.95]])
+    # From the reference, (-0.1, -0.1), on, (0.01, 0.01) is (0.11, 0.11), and (2, -0.05) is
+    # (2.1, 0.05): in units of a direction (u, v) 0.11 / u and 0.11 / v, 2.1 / u and 0.05 / v. The
+    # second is better where u / v > 0.11 / 0.05. Angles of directions are uniform in a quarter
+    # circle.
+    predicted = certain([[0.01, 0.01], [2.0, -0.05]])
     rng = np.random.default_rng(0)
-    chosen = [RandomScalarization(0.1).score(predicted, 0, rng).argmax() for _ in range(2000)]
+    chosen = [RandomScalarization(0.1).score(predicted, rng).argmax() for _ in range(2000)]
     expected = 1 - math.atan(0.11 / 0.05) / (math.pi / 2)  # 0.27
     assert np.mean(chosen) == pytest.approx(expected, abs=0.03)
-
-
-def test_directions_are_in_units_of_the_front_from_beyond_all_labels() -> None:
-    # The reference is (0, 0), by the label (0.1, 0.1); the front ends at 2 and 20.
-    front = CORNER * [1, 10]
-    mean = np.array([[1.0, 5.0], [0.5, 10.0]])
-    labels = np.vstack([front, [0.1, 0.1]])
-    predicted = JointPrediction(mean, np.zeros_like(mean), mean, labels, front)
-    score = RandomScalarization(0.1).score(predicted, 0, np.random.default_rng(3))
-    direction = np.abs(np.random.default_rng(3).normal(size=2))
-    expected = np.min([[0.5, 0.25], [0.25, 0.5]] / direction, axis=1)
-    assert score == pytest.approx(expected)
-
-
-def test_two_acquisitions_take_turns_of_two_trials() -> None:
-    means = [[2.0, 2.0], [3.0, 1.0]]
-    first, second = RandomScalarization(0.1), ehvi()
-    turns = [scores(Alternating(first, second), means, number).tolist() for number in range(5)]
-    expected = [scores(each, means).tolist() for each in (first, first, second, second, first)]
-    assert turns == expected

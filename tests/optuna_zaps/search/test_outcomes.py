@@ -86,7 +86,7 @@ def proposed(
     )
     random = RandomScalarization(margin=0.1)
     acquisition = ExpectedHypervolumeImprovement(0.1, 256, 2048, random)
-    settings = replace(OUTCOMES, surrogate=surrogate, acquisition=acquisition)
+    settings = replace(OUTCOMES, constraint_surrogate=surrogate, acquisition=acquisition)
     joint = JointSearch(search, 0, settings)
     proposals = [joint.propose(observed, number) for number in range(4)]
     (candidate,) = {proposal.candidate for proposal in proposals if proposal is not None}
@@ -313,7 +313,7 @@ def test_what_a_proxy_tells_to_be_infeasible_is_avoided_before_the_first_violati
     proxies = ProxyTable(pd.DataFrame({"size": np.arange(10.0)}))
     settings = plain_settings(Flat.for_layout, AnytimeSchedule(0, growth=0.1))
     search = ZAPSSearch(candidates, proxies, settings, seed=0)
-    joint = JointSearch(search, 0, replace(OUTCOMES, surrogate=Flat.for_layout))
+    joint = JointSearch(search, 0, replace(OUTCOMES, constraint_surrogate=Flat.for_layout))
     for n_labelled, feasible in ((4, {4, 5}), (6, {6, 7, 8, 9})):
         # The limit is a size of 5, and one of 6 violates it.
         sizes = np.arange(n_labelled)
