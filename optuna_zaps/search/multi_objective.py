@@ -79,11 +79,12 @@ class RandomScalarization:
 class ExpectedHypervolumeImprovement:
     """Expected growth of the hypervolume, exact for independent objectives (Yang et al., 2019).
 
-    The reference point lies beyond the worst of all labels: what is worse than the whole front in
+    By turns of two labels, the reference point lies beyond the worst of the front, which fills the
+    front, and beyond that of all labels, which extends it: what is worse than the whole front in
     one objective may be of use in another.
 
     Attributes:
-        margin: Distance of the reference point beyond the worst labels.
+        margin: Distance of the reference point beyond these.
         n_scored: Most candidates whose expectation is computed, those whose bound lies farthest
             beyond the front.
         max_boxes: Most boxes of a decomposition. Their number grows with the front to the power
@@ -102,7 +103,10 @@ class ExpectedHypervolumeImprovement:
         Candidates without an expectation have the distance by which their bound misses an
         improvement, negative.
         """
-        reference = predicted.labels.min(axis=0) - self.margin
+        # Of two, since constraints change from trial to trial between their mean and their bound.
+        extends = len(predicted.labels) // 2 % 2 == 1
+        seen = predicted.labels if extends else predicted.front
+        reference = seen.min(axis=0) - self.margin
         front = predicted.front - reference
         boxes = undominated_boxes(front, self.max_boxes)
         if boxes is None:

@@ -76,15 +76,18 @@ def test_what_is_certain_gains_the_area_that_it_adds() -> None:
     assert scores(ehvi(), means) == pytest.approx([0.5, 1.0, 0.0])
 
 
-def test_the_reference_point_lies_a_margin_beyond_the_worst_of_all_labels() -> None:
-    # From (-0.1, -0.5) on, with the label (0.5, -0.4), (1, 0) and (0, 1) leave 1 x 0.45 of
-    # (2, -0.05), and 0.3 x 0.3 of (0.3, 0.3); (2, -0.7) is beyond it by 0.2.
-    mean = np.array([[2.0, -0.05], [0.3, 0.3], [2.0, -0.7]])
+def test_the_reference_lies_beyond_the_front_and_beyond_all_labels_by_turns() -> None:
     front = np.eye(2)
-    labels = np.vstack([front, [0.5, -0.4]])
-    predicted = JointPrediction(mean, np.zeros_like(mean), mean, labels, front)
-    score = replace(ehvi(), margin=0.1).score(predicted, np.random.default_rng(0))
-    assert score == pytest.approx([0.45, 0.09, -0.2])
+    mean = np.array([[2.0, -0.05], [0.3, 0.3], [2.0, -0.7]])
+    # From (-0.1, -0.1) on, (1, 0) and (0, 1) leave 1 x 0.05 of (2, -0.05), and 0.3 x 0.3 of
+    # (0.3, 0.3); (2, -0.7) is beyond it by 0.6. From (-0.1, -0.5) on, they leave 1 x 0.45 of
+    # (2, -0.05), and (2, -0.7) is beyond it by 0.2.
+    near, far = [0.05, 0.09, -0.6], [0.45, 0.09, -0.2]
+    for n_labels, expected in ((3, far), (4, near), (5, near), (6, far)):
+        labels = np.vstack([front, np.full((n_labels - 2, 2), [0.5, -0.4])])
+        predicted = JointPrediction(mean, np.zeros_like(mean), mean, labels, front)
+        score = replace(ehvi(), margin=0.1).score(predicted, np.random.default_rng(0))
+        assert score == pytest.approx(expected)
 
 
 def test_where_nothing_improves_the_nearest_to_an_improvement_is_the_best() -> None:
