@@ -20,11 +20,11 @@ from optuna.trial import TrialState
 
 from optuna_zaps import _checks
 from optuna_zaps._calls import shown_call
+from optuna_zaps.search.outcomes import JointSearch
 from optuna_zaps.search.profiles import Profile
 from optuna_zaps.search.profiles import resolve
 from optuna_zaps.search.proxy_function import ProxyFunction
 from optuna_zaps.search.proxy_function import RememberedProxies
-from optuna_zaps.search.search import ZAPSSearch
 from optuna_zaps.study import tpe_arguments
 from optuna_zaps.study.cache import Lock
 from optuna_zaps.study.chooser import Chooser
@@ -294,7 +294,7 @@ class ZAPSSampler(BaseSampler):
         """
         import pandas as pd
 
-        search = self._known_search("proxies_")
+        search = self._known_search("proxies_").primary
         frame = search.candidates.frame()
         if search.proxies is None:
             return frame
@@ -310,7 +310,7 @@ class ZAPSSampler(BaseSampler):
         Raises:
             AttributeError: If the search space is not known yet.
         """
-        return list(self._known_search("initial_proxies_").initial_proxies)
+        return list(self._known_search("initial_proxies_").primary.initial_proxies)
 
     @property
     def active_proxies_(self) -> list[str]:
@@ -420,14 +420,14 @@ class ZAPSSampler(BaseSampler):
         with self._lock:
             self._strategy.after_trial(Ask.of(study, trial, self), state)
 
-    def _known_search(self, attribute: str) -> ZAPSSearch:
+    def _known_search(self, attribute: str) -> JointSearch:
         space = self._strategy.space
         if space is None:
             raise AttributeError(
                 f"{attribute} is known once the search space is: pass search_space= or a proxy "
                 "table, or run a trial first."
             )
-        return space.search.primary
+        return space.search
 
 
 def _entropy(seed: int | None) -> int:
