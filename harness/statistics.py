@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import stats
 
 from harness.metrics import GROUP
 from harness.metrics import QUANTITIES
@@ -69,6 +68,8 @@ def mann_whitney_p(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
     Returns:
         The p-value; 1 if all numbers are equal, NaN if a sample is empty.
     """
+    from scipy import stats  # noqa: PLC0415  # slow to import
+
     x, y = _finite(first), _finite(second)
     if not x.size or not y.size:
         return float("nan")
@@ -87,6 +88,8 @@ def cliffs_delta(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
         >>> cliffs_delta([3, 4, 5], [1, 2, 3])  # 8 pairs of 9 larger, 1 equal
         0.8888888888888888
     """
+    from scipy import stats  # noqa: PLC0415  # slow to import
+
     x, y = _finite(first), _finite(second)
     if not x.size or not y.size:
         return float("nan")
@@ -122,6 +125,8 @@ def bootstrap_interval(
     Returns:
         Lower and upper end, both NaN if a sample has fewer than two numbers.
     """
+    from scipy import stats  # noqa: PLC0415  # slow to import
+
     x, y = _finite(first), _finite(second)
     if min(x.size, y.size) < 2:
         return float("nan"), float("nan")
@@ -229,6 +234,8 @@ def friedman_p(losses: pd.DataFrame) -> float:
         The p-value of the chi-squared approximation with correction for ties; 1 if all samplers
         are equal on every problem, NaN for fewer than three samplers or two problems.
     """
+    from scipy import stats  # noqa: PLC0415  # slow to import
+
     n_problems, n_samplers = losses.shape
     if n_samplers < 3 or n_problems < 2:
         return float("nan")
@@ -312,6 +319,8 @@ def _finite(values: npt.ArrayLike) -> Floats:
 
 
 def _signed_rank_p(difference: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
+    from scipy import stats  # noqa: PLC0415  # slow to import
+
     if not difference.size:
         return float("nan")
     if not difference.any():

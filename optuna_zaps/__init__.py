@@ -28,11 +28,29 @@ paper, with the module that decides or does it:
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+from typing import Any
+
 from optuna_zaps.sampler import ZAPSSampler
 from optuna_zaps.search.profiles import Profile
-from optuna_zaps.search.proxy_fit import ProxyFit
 
+
+if TYPE_CHECKING:
+    from optuna_zaps.search.estimator import ProxyFit
 
 __version__ = "0.1.0"
 
 __all__ = ["Profile", "ProxyFit", "ZAPSSampler"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import ProxyFit when it is asked for: scikit-learn is slow to import."""
+    if name != "ProxyFit":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from optuna_zaps.search.estimator import ProxyFit
+
+    return ProxyFit
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

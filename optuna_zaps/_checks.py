@@ -13,7 +13,6 @@ from typing import Any
 import warnings
 
 import numpy as np
-import pandas as pd
 
 
 MAX_SEED = 2**32 - 1
@@ -123,6 +122,8 @@ def listed(value: Any) -> list[Any] | None:
         return None
     if isinstance(value, Sequence):
         return list(value)
+    import pandas as pd
+
     arrays = np.ndarray | pd.Series | pd.Index | pd.api.extensions.ExtensionArray
     if isinstance(value, arrays) and value.ndim == 1:
         # The type object turns numbers of a fixed width into Python's own.

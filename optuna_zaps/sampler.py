@@ -6,6 +6,7 @@ from collections.abc import Callable
 from collections.abc import Container
 from collections.abc import Mapping
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 from typing import Any
 
 import numpy as np
@@ -16,15 +17,14 @@ from optuna.samplers._base import _process_constraints_after_trial
 from optuna.study import Study
 from optuna.trial import FrozenTrial
 from optuna.trial import TrialState
-import pandas as pd
 
 from optuna_zaps import _checks
+from optuna_zaps._calls import shown_call
+from optuna_zaps.search.outcomes import JointSearch
 from optuna_zaps.search.profiles import Profile
 from optuna_zaps.search.profiles import resolve
-from optuna_zaps.search.proxy_fit import ProxyFit
 from optuna_zaps.search.proxy_function import ProxyFunction
 from optuna_zaps.search.proxy_function import RememberedProxies
-from optuna_zaps.search.search import ZAPSSearch
 from optuna_zaps.study import tpe_arguments
 from optuna_zaps.study.cache import Lock
 from optuna_zaps.study.chooser import Chooser
@@ -40,6 +40,12 @@ from optuna_zaps.study.strategies import InferredSpaceStrategy
 from optuna_zaps.study.strategies import Strategy
 from optuna_zaps.study.trials import Ask
 from optuna_zaps.study.trials import direction_signs
+
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from optuna_zaps.search.estimator import ProxyFit
 
 
 class ZAPSSampler(BaseSampler):
@@ -173,6 +179,8 @@ class ZAPSSampler(BaseSampler):
             configuration.
         TypeError:
             If an argument has a wrong type, as a float for a number of trials.
+        ImportError:
+            If the profile has trees, as the paper's has, and XGBoost is not installed.
 
     Note:
         Each trial records in user attributes why it was chosen: ``zaps:phase``
@@ -206,6 +214,8 @@ class ZAPSSampler(BaseSampler):
         consider_endpoints: bool | None = None,
         categorical_distance_func: Mapping[str, Callable[[Any, Any], float]] | None = None,
     ) -> None:
+        # As text, for a table may be large.
+        self._call = shown_call(type(self).__name__, ZAPSSampler.__init__, locals())
         tpe_arguments.check_always_on(multivariate=multivariate, constant_liar=constant_liar)
         tpe_arguments.warn_of_no_effect(
             n_ei_candidates=n_ei_candidates,
@@ -245,18 +255,21 @@ class ZAPSSampler(BaseSampler):
         self._chooser = Chooser(one_time_warnings)
         space = None if search_space is None else normalized(search_space)
         self._strategy: Strategy
-        if isinstance(proxies, pd.DataFrame):
-            self._strategy = GivenSpaceStrategy.of_table(
-                proxies, space, searches, self._chooser, notes
-            )
-            return
         if proxies is None:
             searches.refuse_to_lack_proxies()
-        elif not callable(proxies):
-            raise TypeError(
-                "proxies must be a pandas.DataFrame, a function of the parameters or None, but "
-                f"got {type(proxies).__name__}."
-            )
+        else:
+            import pandas as pd
+
+            if isinstance(proxies, pd.DataFrame):
+                self._strategy = GivenSpaceStrategy.of_table(
+                    proxies, space, searches, self._chooser, notes
+                )
+                return
+            if not callable(proxies):
+                raise TypeError(
+                    "proxies must be a pandas.DataFrame, a function of the parameters or None, "
+                    f"but got {type(proxies).__name__}."
+                )
         spaces = Spaces(searches, None if proxies is None else RememberedProxies(proxies))
         if space is not None:
             self._strategy = GivenSpaceStrategy(
@@ -267,6 +280,9 @@ class ZAPSSampler(BaseSampler):
                 spaces, self._chooser, notes, self._independent_sampler, group
             )
 
+    def __repr__(self) -> str:
+        return self._call
+
     @property
     def proxies_(self) -> pd.DataFrame:
         """Parameters and usable proxies of every candidate, shape (n_candidates, ...).
@@ -276,7 +292,9 @@ class ZAPSSampler(BaseSampler):
         Raises:
             AttributeError: If the search space is not known yet.
         """
-        search = self._known_search("proxies_")
+        import pandas as pd
+
+        search = self._known_search("proxies_").primary
         frame = search.candidates.frame()
         if search.proxies is None:
             return frame
@@ -292,7 +310,7 @@ class ZAPSSampler(BaseSampler):
         Raises:
             AttributeError: If the search space is not known yet.
         """
-        return list(self._known_search("initial_proxies_").initial_proxies)
+        return list(self._known_search("initial_proxies_").primary.initial_proxies)
 
     @property
     def active_proxies_(self) -> list[str]:
@@ -323,6 +341,8 @@ class ZAPSSampler(BaseSampler):
             ValueError: If the study has too few values, several objectives, or trials that have
                 no parameter in common.
         """
+        import pandas as pd
+
         n = _checks.integer("n", n, least=1)
         if study._is_multi_objective():
             raise ValueError("A study with several objectives has no single ranking.")
@@ -400,14 +420,14 @@ class ZAPSSampler(BaseSampler):
         with self._lock:
             self._strategy.after_trial(Ask.of(study, trial, self), state)
 
-    def _known_search(self, attribute: str) -> ZAPSSearch:
+    def _known_search(self, attribute: str) -> JointSearch:
         space = self._strategy.space
         if space is None:
             raise AttributeError(
                 f"{attribute} is known once the search space is: pass search_space= or a proxy "
                 "table, or run a trial first."
             )
-        return space.search.primary
+        return space.search
 
 
 def _entropy(seed: int | None) -> int:
@@ -417,10 +437,12 @@ def _entropy(seed: int | None) -> int:
 def _proxy_names(initial_proxies: Sequence[str] | ProxyFit | None) -> list[str] | None:
     if initial_proxies is None:
         return None
-    if isinstance(initial_proxies, ProxyFit):
-        return initial_proxies.selected_names_
     names = _checks.listed(initial_proxies)
     if names is None:
+        from optuna_zaps.search.estimator import ProxyFit
+
+        if isinstance(initial_proxies, ProxyFit):
+            return initial_proxies.selected_names_
         raise TypeError(
             "initial_proxies must be a sequence of names or a fitted ProxyFit, but got "
             f"{initial_proxies!r} of type {type(initial_proxies).__name__}."

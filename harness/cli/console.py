@@ -23,6 +23,7 @@ import typer
 
 from harness.experiment import Cell
 from harness.experiment import CellResult
+from harness.problems import short_name
 from harness.report import formats
 from harness.run.engines import Engine
 from harness.run.passwords import hidden
@@ -137,7 +138,7 @@ def report_failures(failures: Sequence[Outcome], n_cells: int) -> None:
 
 def _named(cell: Cell) -> str:
     setting = formats.setting(cell.budget, cell.unit, cell.in_flight)
-    return f"{cell.problem}, {cell.sampler.label}, {setting}, seed {cell.seed}"
+    return f"{short_name(cell.problem)}, {cell.sampler.label}, {setting}, seed {cell.seed}"
 
 
 @contextmanager

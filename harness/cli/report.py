@@ -112,7 +112,7 @@ def report(
             )
         _report_directory(directory, budget)
     elif is_storage(source):
-        from harness.cli.studies import report_studies  # noqa: PLC0415  # it shows what this does
+        from harness.cli.studies import report_studies  # it shows what this does
 
         report_studies(source, study, group_by, optimum, budget or (), output)
     else:
@@ -145,7 +145,7 @@ def show(
     *,
     experiment: str = "",
 ) -> None:
-    """Print the tables of a comparison, write its numbers and its page.
+    """Write the numbers and the page of a comparison, print its tables.
 
     Args:
         results: Finished studies.
@@ -163,20 +163,22 @@ def show(
         longest = max(result.cell.budget for result in results)
         raise ValueError(f"The budget must be at most {longest}, that of the studies.")
     views = make_views(summary, suites)
+    numbers, page = (output / name for name in SHOWN)
+    file = output / EXPERIMENT
+    # Files come first, so that they are there whatever becomes of the output.
+    write_whole(numbers, summary.to_csv(index=False))
+    command = command_line() + (f"\n\n# {EXPERIMENT}\n{experiment}" if experiment else "")
+    write_dashboard(views, results, loaded, page, budgets=budgets, command=command)
+    if experiment:
+        write_whole(file, experiment)
     console.print(rich_tables(views))
     for problem in loaded:
         if isinstance(problem, UntabledProblem):
             say((problems.short_name(problem.text), "bold"))
             print_notes(problem.notes)
-    numbers, page = (output / name for name in SHOWN)
-    write_whole(numbers, summary.to_csv(index=False))
     say("Numbers: ", (str(numbers), "bold"))
-    command = command_line() + (f"\n\n# {EXPERIMENT}\n{experiment}" if experiment else "")
-    write_dashboard(views, results, loaded, page, budgets=budgets, command=command)
     say("Page: ", (str(page), "bold"))
     if experiment:
-        file = output / EXPERIMENT
-        write_whole(file, experiment)
         say("Again: ", (f"zaps-harness compare {shlex.quote(str(file))}", "bold"))
         console.print(experiment.rstrip(), style="dim", highlight=False, soft_wrap=True)
 

@@ -48,6 +48,8 @@ from harness.run.store import Store
 
 
 _PAGE = "paper.html"
+_PUBLISHED_PAGE = "published.html"
+"""Page of the committed results, which those of a smaller run must not replace."""
 
 
 class Part(StrEnum):
@@ -98,17 +100,17 @@ def reproduce(
     ] = None,
     output: options.Output = Path("zaps-results"),
 ) -> None:
-    """Run an experiment of the paper, compare its tables, check its claims, write paper.html.
+    """Run an experiment of the paper, compare its tables, check its claims, write its page.
 
-    Finished studies are cached in the output directory, and the page shows all experiments that
-    are there for these seeds: the same command again, or one with more seeds or another
-    experiment, computes only what is missing. Studies run in order of seeds, so partial results
-    are already informative.
+    Finished studies are cached in the output directory, and the page, paper.html, shows all
+    experiments that are there for these seeds: the same command again, or one with more seeds or
+    another experiment, computes only what is missing. Studies run in order of seeds, so partial
+    results are already informative. The page of the committed results is published.html.
     """
     if published:
         with clean_errors():
-            check_writable(output, [_PAGE])
-            _show(committed.read(), output)
+            check_writable(output, [_PUBLISHED_PAGE])
+            _show(committed.read(), output / _PUBLISHED_PAGE)
         return
     tables, missing = available_tables()
     for reason in missing:
@@ -135,7 +137,7 @@ def reproduce(
         results = [_light(result) for result in store.found(everything)]
     measured = gather(results, tables, BUDGETS, None if reused is None else reused.results)
     with clean_errors():
-        _show(measured, output)
+        _show(measured, output / _PAGE)
         if write is not None:
             both = results if reused is None else [*results, *reused.studies]
             size = committed.write(measured, both, write)
@@ -193,14 +195,14 @@ def _light(result: CellResult) -> CellResult:
     return replace(result, user_attrs=({},) * len(result.asked))
 
 
-def _show(measured: MeasuredResults, output: Path) -> None:
+def _show(measured: MeasuredResults, page: Path) -> None:
     comparisons, verdicts = compare(measured), judge(measured)
+    # The page comes first, so that it is there whatever becomes of the output.
+    write_page(measured, comparisons, verdicts, page, command=command_line())
     for table in rich_tables(comparisons):
         console.print(table)
     console.print(_claims_table(verdicts))
     console.print(headline(comparisons, verdicts))
-    page = output / _PAGE
-    write_page(measured, comparisons, verdicts, page, command=command_line())
     say("Page: ", (str(page), "bold"))
 
 

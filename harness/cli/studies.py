@@ -92,8 +92,8 @@ def report_studies(
     if by_time.empty:
         say("The trials took no time that the storage knows: nothing is shown over time.")
         return
-    console.print(_time_table(by_time, suite.metrics[0]))
     write_whole(output / WALL_CLOCK, by_time.to_csv(index=False))
+    console.print(_time_table(by_time, suite.metrics[0]))
     say("Over time: ", (str(output / WALL_CLOCK), "bold"))
 
 

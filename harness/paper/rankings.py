@@ -18,7 +18,6 @@ import itertools
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import rankdata
 
 from harness.metrics.gap import gap_curve
 from harness.metrics.precision import N_TOP
@@ -162,6 +161,8 @@ def _names(benchmark: TabularBenchmark) -> list[str]:
 
 def _ranks(benchmark: TabularBenchmark, proxies: Sequence[str]) -> Floats:
     """Average ranks from the worst, 1, to the best, shape (n_configurations, n_proxies)."""
+    from scipy.stats import rankdata  # noqa: PLC0415  # slow to import
+
     missing = [name for name in proxies if name not in benchmark.proxies]
     if missing or not len(proxies):
         raise ValueError(

@@ -209,13 +209,14 @@ def make_panels(
                 _TESTS.format(unit=unit),
                 heatmaps.tests_figure(tests, styles, name),
             )
-    yield Panel(
-        "overhead",
-        "Time of the sampler",
-        "CPU time of each ask, median over seeds; the evaluation itself is not in it. Hover for "
-        "the share of the study's total that was spent by then.",
-        figures.overhead_figure(drawn, styles),
-    )
+    if view.measures_time:
+        yield Panel(
+            "overhead",
+            "Time of the sampler",
+            "CPU time of each ask, median over seeds; the evaluation itself is not in it. Hover "
+            "for the share of the study's total that was spent by then.",
+            figures.overhead_figure(drawn, styles),
+        )
 
 
 def _drawn(

@@ -88,7 +88,8 @@ class SuiteView:
         """Note on the problems that are left out; empty if there are none."""
         if not self.left_out:
             return ""
-        return f"Left out, because a sampler has no study on them: {', '.join(map(short_name, self.left_out))}"
+        listed = ", ".join(map(short_name, self.left_out))
+        return f"Left out, because a sampler has no study on them: {listed}"
 
     def _rows(self, name: str) -> pd.DataFrame:
         return next(table.rows for table in self.tables if table.name == name)
@@ -125,6 +126,11 @@ class ProblemView:
     def metrics(self) -> tuple[str, ...]:
         """Quantities that are shown; the first ranks the samplers."""
         return self.suite.metrics
+
+    @property
+    def measures_time(self) -> bool:
+        """Whether the time of a sampler is known; nobody measured it in a storage's studies."""
+        return bool(self.studies["cpu_seconds"].notna().any())
 
     @property
     def samplers(self) -> list[str]:

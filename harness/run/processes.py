@@ -55,9 +55,13 @@ def _is_zombie(process: int) -> bool:
     return state.rpartition(")")[2].strip().startswith("Z")
 
 
+class Terminated(SystemExit):
+    """Exit by SIGTERM, which a sampler's ``sys.exit`` must not be taken for."""
+
+
 @contextmanager
 def stopped_by_sigterm() -> Iterator[None]:
-    """Turn SIGTERM into SystemExit within a block, so that it is left as by an exception.
+    """Turn SIGTERM into :class:`Terminated` within a block, so that it is left as by an exception.
 
     By default the signal ends the process at once, and its children go on. Only the main thread
     can ask for signals: in another one nothing changes.
@@ -75,4 +79,4 @@ def stopped_by_sigterm() -> Iterator[None]:
 
 def _exit(number: int, frame: FrameType | None) -> None:
     signal.signal(number, signal.SIG_IGN)  # A second one must not interrupt the clearing up.
-    raise SystemExit(128 + number)
+    raise Terminated(128 + number)

@@ -35,9 +35,16 @@ def _machine() -> dict[str, str]:
         "xgboost": _xgboost_version(),
         "commit": _commit(),
         "cpu": _cpu(),
-        "cores": str(len(os.sched_getaffinity(0))),
+        "cores": str(_cores()),
         "system": platform.platform(),
     }
+
+
+def _cores() -> int:
+    """Cores that this process may use; all of them on macOS and Windows, which do not tell."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _threads() -> str:

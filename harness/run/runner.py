@@ -6,7 +6,9 @@ from collections import deque
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 import inspect
 import math
 import time
@@ -19,7 +21,6 @@ from joblib.externals.loky.process_executor import BrokenProcessPool
 import optuna
 from optuna.samplers import BaseSampler
 from optuna.trial import TrialState
-from scipy import stats
 from threadpoolctl import threadpool_limits
 
 from harness import problems
@@ -30,6 +31,7 @@ from harness.problems import TabularBenchmark
 from harness.problems.evaluation import Measurement
 from harness.run.engines import Engine
 from harness.run.engines import watched
+from harness.run.processes import Terminated
 from harness.run.provenance import provenance
 from harness.run.store import Store
 from harness.samplers import build
@@ -221,6 +223,8 @@ def _ranking_quality(sampler: BaseSampler, study: optuna.Study, problem: Problem
         return None
     if len(study.get_trials(deepcopy=False)) < MIN_LABELS:
         return None
+    from scipy import stats  # noqa: PLC0415  # slow to import
+
     ranking = rank(study, n=len(benchmark.values))
     truth = benchmark.values[benchmark.rows(ranking)]
     return float(stats.spearmanr(ranking["mean"], truth).statistic)
@@ -229,12 +233,24 @@ def _ranking_quality(sampler: BaseSampler, study: optuna.Study, problem: Problem
 def _run_and_save(cell: Cell, store: Store) -> Outcome:
     # What a sampler remarks on a problem it remarks in every study: that would bury the table.
     optuna.logging.set_verbosity(optuna.logging.ERROR)
+    _load_libraries_with_threads()
     try:
         with threadpool_limits(limits=1):  # With one job there is no process of its own to limit.
             store.save(run_cell(cell))
+    except Terminated:
+        raise
+    except SystemExit as error:  # A sampler must not end the comparison.
+        return Outcome(cell, f"It called sys.exit({error.code!r}).\n{traceback.format_exc()}")
     except Exception:
         return Outcome(cell, traceback.format_exc())
     return Outcome(cell)
+
+
+def _load_libraries_with_threads() -> None:
+    """Import what samplers import later: only a library that is loaded can be limited."""
+    for name in ("scipy.linalg", "sklearn.cluster", "xgboost"):
+        with suppress(ImportError):
+            import_module(name)
 
 
 def _rounded(seconds: Sequence[float]) -> tuple[float, ...]:

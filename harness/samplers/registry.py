@@ -32,6 +32,7 @@ from harness.problems import Problem
 from harness.problems import TabularBenchmark
 from harness.problems.family import split
 from harness.problems.objects import ObjectProblem
+from harness.run.processes import Terminated
 from harness.samplers.entry import Entry
 from harness.syntax import parse
 
@@ -62,7 +63,7 @@ def paper_initial_proxies(benchmark: TabularBenchmark) -> tuple[str, ...]:
     Returns:
         Six names at most; fewer where proxies are redundant, or there are fewer.
     """
-    from optuna_zaps import ProxyFit  # noqa: PLC0415  # xgboost: only who needs it pays for it
+    from optuna_zaps import ProxyFit  # noqa: PLC0415  # slow to import
 
     n_select = min(6, benchmark.proxies.shape[1])
     fit = ProxyFit(n_select=n_select, redundancy=0.85).fit(benchmark.proxies, benchmark.values)
@@ -378,7 +379,9 @@ def build(spec: SamplerSpec, problem: Problem, *, budget: int, seed: int) -> Bas
     arguments |= spec.arguments
     try:
         return sampler_class(**arguments)
-    except Exception as error:
+    except Terminated:
+        raise
+    except (Exception, SystemExit) as error:
         raise ValueError(
             f"The sampler {spec.label!r} could not be made for {problem.text} with "
             f"{_shown(arguments)}: {type(error).__name__}: {error}"

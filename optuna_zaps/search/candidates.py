@@ -13,17 +13,20 @@ from collections.abc import Sequence
 import contextlib
 from functools import cached_property
 import math
+from typing import TYPE_CHECKING
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
-from scipy.sparse import csr_array
 
 from optuna_zaps.search.choices import Choices
 from optuna_zaps.search.choices import choice_key
 from optuna_zaps.search.choices import is_missing
 from optuna_zaps.search.encoding import Encoding
+
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 MAX_CANDIDATES = 2**18
@@ -217,6 +220,8 @@ class CandidateSet:
         Returns:
             Array of the same shape; a candidate without a neighbour has its own values.
         """
+        from scipy.sparse import csr_array
+
         total = np.zeros_like(values)
         count = np.zeros((len(self), 1))
         for column, weight in enumerate(self._weights):
@@ -268,6 +273,8 @@ class CandidateSet:
 
     def frame(self, candidates: npt.NDArray[np.intp] | None = None) -> pd.DataFrame:
         """Parameters as a frame, one row per candidate, all of them by default."""
+        import pandas as pd
+
         codes = self.codes if candidates is None else self.codes[candidates]
         return pd.DataFrame(
             {
@@ -317,6 +324,8 @@ def _factorized(column: pd.Series[Any]) -> tuple[npt.NDArray[np.intp], tuple[Any
     Scalars and arrays of NumPy become Python's scalars and lists. A missing value in a column
     that is not of floats is ``None``, unless the column has both ``None`` and NaN.
     """
+    import pandas as pd
+
     values = column.to_numpy(dtype=object)
     codes = _codes(values)
     distinct = values[np.unique(codes, return_index=True)[1]].tolist()
@@ -331,6 +340,8 @@ def _factorized(column: pd.Series[Any]) -> tuple[npt.NDArray[np.intp], tuple[Any
 
 def _codes(values: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
     """Number of each value among the distinct ones, in order of first appearance."""
+    import pandas as pd
+
     with contextlib.suppress(TypeError):
         codes = pd.factorize(values, use_na_sentinel=False)[0]
         if len({isinstance(value, float) for value in values[pd.isna(values)]}) < 2:

@@ -10,7 +10,6 @@ import math
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 
 _LONG = 64
@@ -92,5 +91,13 @@ def digested(value: Any) -> Any:
 
 def is_missing(value: Any) -> bool:
     """Whether pandas takes a value for a missing one."""
+    if value is None:
+        return True
+    if isinstance(value, str | int):
+        return False
+    if isinstance(value, float):
+        return math.isnan(value)
+    import pandas as pd
+
     missing = pd.isna(value)
     return isinstance(missing, bool) and missing  # of a list it says so for each item

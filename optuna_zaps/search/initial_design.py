@@ -14,8 +14,6 @@ import warnings
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
 
 from optuna_zaps.search.candidates import CandidateSet
 from optuna_zaps.search.threads import one_thread
@@ -256,6 +254,9 @@ def _spread(
     """Find the candidate of the pool nearest to each K-means centroid, none twice."""
     if n_points == 0:
         return np.empty(0, dtype=np.intp)
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
+
     points = ranks[pool].astype(np.float32)  # ranks need no more, and it halves the time
     kmeans = KMeans(
         n_clusters=n_points,

@@ -147,6 +147,11 @@ class Prediction:
         return self.label_scale.dispersion(self.scaled_mean, self.scaled_std)
 
     @cached_property
+    def spread_of_labels(self) -> FloatArray:
+        """Dispersions of the labels that count for a choice, as ``mean``."""
+        return self.label_scale.dispersion(self.scaled_mean, self.spread)
+
+    @cached_property
     def acquisition(self) -> FloatArray:
         """Acquisition value of each candidate on the scale of the surrogate, as ``mean``."""
         return self.criterion.score(self.scaled_mean, self.spread, self.scaled_labels)

@@ -1,9 +1,9 @@
 """Several objectives, and constraints, over one candidate set.
 
 Each outcome of a trial has a model of its own, whose predictions are put together: candidates
-that are feasible, every other time those that may be, compete by a random scalarisation of the
-optimistic estimates of the objectives. With one objective and no constraint the search is that
-of the objective.
+that are feasible, every other time those that may be, compete by what they may add to the
+hypervolume of the objectives. With one objective and no constraint the search is that of the
+objective.
 
 Notations:
     bound: (n_candidates,) optimistic estimate of an outcome's label,
@@ -13,6 +13,7 @@ Notations:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 import math
@@ -25,9 +26,12 @@ from optuna_zaps._randomness import stream
 from optuna_zaps.search.model import MIN_LABELS
 from optuna_zaps.search.model import Model
 from optuna_zaps.search.model import Prediction
+from optuna_zaps.search.multi_objective import JointAcquisition
+from optuna_zaps.search.multi_objective import JointPrediction
 from optuna_zaps.search.observations import History
 from optuna_zaps.search.observations import Observations
 from optuna_zaps.search.observations import pareto_front
+from optuna_zaps.search.ordering_proxies import known_sides
 from optuna_zaps.search.search import Proposal
 from optuna_zaps.search.search import ZAPSSearch
 from optuna_zaps.surrogates import SurrogateFactory
@@ -47,8 +51,14 @@ class OutcomeSettings:
 
     Attributes:
         constraint_surrogate: Factory of the model of a constraint.
-        margin: Distance of the reference point of the hypervolume beyond the worst of the front,
-            in units of the front's extent.
+        objective_surrogate: Factory of the model of each of several objectives, by default that
+            of one. It may see labels that :attr:`reach` has limited.
+        acquisition: Worth of an evaluation to several objectives.
+        reach: Distance beyond the worst of the front at which the labels of several objectives
+            end, in units of the front's extent; infinite for no end. A failure may be bad without
+            limit, and must not stretch the scale on which the front is seen.
+        n_ordered: Fewest distinct labels of a constraint that show that a proxy orders them.
+        n_on_line: Fewest distinct labels that show that they lie on a line over a proxy.
         least_chance: Smallest chance of a value that a proposal may have, relative to the largest
             chance.
         max_exponent: Largest label of a constraint that is told from larger ones, in units of a
@@ -58,10 +68,57 @@ class OutcomeSettings:
     """
 
     constraint_surrogate: SurrogateFactory
-    margin: float
+    objective_surrogate: SurrogateFactory | None
+    acquisition: JointAcquisition
+    reach: float
+    n_ordered: int
+    n_on_line: int
     least_chance: float
     max_exponent: int
     n_typical: int
+
+
+@dataclass(frozen=True)
+class Front:
+    """The front of several objectives so far, and a unit for each of them.
+
+    Attributes:
+        points: Labels that no other feasible ones dominate, of all labels if none is feasible;
+            shape (n_front, n_objectives).
+        worst: Smallest of them in each objective.
+        extent: Distance of the largest from the smallest; that of all labels where it is 0, and
+            1 where that is 0, too.
+    """
+
+    points: FloatArray
+    worst: FloatArray
+    extent: FloatArray
+
+    @classmethod
+    def of(cls, observations: Observations) -> Front:
+        """Front of the labels."""
+        labels = observations.labels
+        feasible = labels[observations.violations() == 0]
+        points = pareto_front(feasible if len(feasible) else labels)
+        extent = np.ptp(points, axis=0)
+        extent = np.where(extent > 0, extent, np.ptp(labels, axis=0))
+        return cls(points, points.min(axis=0), np.where(extent > 0, extent, 1.0))
+
+    def in_units(self, labels: FloatArray) -> FloatArray:
+        """Labels in units of the extent, from the worst of the front on; same shape.
+
+        Args:
+            labels: Shape (n_rows, n_objectives).
+        """
+        return (labels - self.worst) / self.extent
+
+    def reached(self, objectives: Sequence[History], reach: float) -> list[History]:
+        """Histories whose labels end at a distance beyond the worst of the front."""
+        least = self.worst - reach * self.extent
+        return [
+            replace(history, labels=np.maximum(history.labels, low))
+            for history, low in zip(objectives, least, strict=True)
+        ]
 
 
 class JointSearch:
@@ -83,41 +140,48 @@ class JointSearch:
         """Leave out the models of other outcomes, which the history tells."""
         return {**vars(self), "_models": {}}
 
+    @property
+    def active_proxies(self) -> tuple[str, ...]:
+        """Names of the proxies of the latest fit of the first objective, the most voted first."""
+        proxies = self._models[0].proxies if 0 in self._models else None
+        return self.primary.active_proxies if proxies is None else proxies
+
     def propose(
         self, observations: Observations, number: int, allowed: BoolArray | None = None
     ) -> Proposal | None:
         """Choose the next candidate; arguments as for :meth:`ZAPSSearch.propose`."""
         objectives, constraints = observations.objectives, observations.constraints
-        if (
-            (len(objectives) == 1 and not constraints and observations.success is None)
-            or number < self.primary.n_startup
-            or len(observations.labelled) < MIN_LABELS
-        ):
+        if len(objectives) == 1 and not constraints and observations.success is None:
             return self.primary.propose(objectives[0], number, allowed)
         free = (
             ~observations.unavailable if allowed is None else allowed & ~observations.unavailable
         )
         if not free.any():
             return None
-        predictions = [self._model_of(i).predict(history) for i, history in enumerate(objectives)]
-        score = self._scalarized(observations, predictions, number)
-        candidates = free
+        sides = [self._known_sides(history) for history in constraints]
+        possible = np.logical_and.reduce([free, *(side >= 0 for side in sides)])
+        free = possible if possible.any() else free
+        if number < self.primary.n_startup or len(observations.labelled) < MIN_LABELS:
+            return self.primary.propose(objectives[0], number, free)
         if observations.success is not None:
             success = self._model_of(_SUCCESS).predict(observations.success)
-            free = candidates = self._succeeding(success, free)
-        limits = [
-            self._model_of(-1 - i).predict(balanced(history, self._settings))
-            for i, history in enumerate(constraints)
-            if len(history.labelled) >= MIN_LABELS and history.labels.min() < 0
-        ]
-        if limits:
-            # Optimistic, as in Xu et al. (2023): candidates compete that may be feasible. Only
-            # every other time, since the best of them lies just beyond the border again and again.
-            labels = [limit.mean if number % 2 else limit.bound for limit in limits]
-            violation = np.sum([np.minimum(label, 0.0) for label in labels], axis=0)
+            free = self._succeeding(success, free)
+        candidates, violation = free, self._violation(constraints, sides, number)
+        if violation is not None:
             candidates = free & (violation >= 0)
-            if not candidates.any():
-                score, candidates = violation, free
+        if len(objectives) == 1:
+            predictions = [self.primary.model.predict(objectives[0])]
+            score = predictions[0].acquisition
+        else:
+            front = Front.of(observations)
+            reached = front.reached(objectives, self._settings.reach)
+            predictions = [self._model_of(i).predict(each) for i, each in enumerate(reached)]
+            if candidates.any():
+                labels = np.stack([history.labels for history in reached], axis=1)
+                score = self._joint_score(predictions, labels, front, candidates, number)
+        if not candidates.any():
+            assert violation is not None
+            score, candidates = violation, free
         best = predictions[0].best_of(score, candidates)
         return Proposal(
             best,
@@ -129,43 +193,88 @@ class JointSearch:
         )
 
     def _model_of(self, outcome: int) -> Model:
-        """Model of an outcome.
+        """Model of an outcome where there are several.
 
         Args:
             outcome: Number of an objective from 0, of a constraint from -1 downwards, or of
                 success.
         """
-        if outcome == 0:
+        settings = self._settings
+        if outcome == 0 and settings.objective_surrogate is None:
             return self.primary.model
         if outcome not in self._models:
-            surrogate = self._settings.constraint_surrogate if outcome < 0 else None
-            self._models[outcome] = self.primary.model.sibling(outcome, surrogate)
+            of_outcome = (
+                settings.constraint_surrogate if outcome < 0 else settings.objective_surrogate
+            )
+            self._models[outcome] = self.primary.model.sibling(outcome, of_outcome)
         return self._models[outcome]
 
-    def _scalarized(
-        self, observations: Observations, predictions: list[Prediction], number: int
-    ) -> FloatArray:
-        """Possible gain by each candidate in a random direction, shape (n_candidates,).
+    def _known_sides(self, history: History) -> IntArray:
+        """Side of each candidate, where a proxy tells that of a constraint."""
+        proxies = self.primary.proxies
+        if proxies is None:
+            return np.zeros(len(history.unavailable), dtype=np.intp)
+        return known_sides(
+            proxies.values, history, self._settings.n_ordered, self._settings.n_on_line
+        )
 
-        The least of the distances from the reference point in units of a random direction's
-        components: its expectation over the directions is the hypervolume (Golovin and Zhang,
-        2020).
+    def _violation(
+        self, constraints: Sequence[History], sides: Sequence[IntArray], number: int
+    ) -> FloatArray | None:
+        """Total of the negative labels that constraints may have, shape (n_candidates,).
+
+        Args:
+            constraints: History of each constraint.
+            sides: Known side of each candidate, by constraint.
+            number: Number of the trial.
+
+        Returns:
+            ``None`` where no constraint has been violated.
         """
-        if len(predictions) == 1:
-            return predictions[0].acquisition
-        labels = observations.labels
-        feasible = labels[observations.violations() == 0]
-        front = pareto_front(feasible if len(feasible) else labels)
-        worst = front.min(axis=0)
-        extent = np.ptp(front, axis=0)
-        extent = np.where(extent > 0, extent, np.ptp(labels, axis=0))
-        extent = np.where(extent > 0, extent, 1.0)
-        # u, uniform on the positive part of the sphere
-        direction = np.abs(stream(self._seed, "direction", number).normal(size=len(predictions)))
-        bounds = np.stack([prediction.bound for prediction in predictions], axis=1)
-        # min_i (b_i - r_i) / (e_i u_i), with the reference point r = worst - margin e
-        distance = (bounds - worst + self._settings.margin * extent) / (extent * direction)
-        return np.asarray(distance.min(axis=1), dtype=np.float64)
+        total = None
+        for i, (history, side) in enumerate(zip(constraints, sides, strict=True)):
+            if len(history.labelled) < MIN_LABELS or history.labels.min() >= 0:
+                continue
+            limit = self._model_of(-1 - i).predict(balanced(history, self._settings))
+            # Optimistic, as in Xu et al. (2023): candidates compete that may be feasible. Only
+            # every other time, since the best of them lies just beyond the border again and again.
+            label = limit.mean if number % 2 else limit.bound
+            label = np.where(side > 0, 0.0, np.minimum(label, 0.0))
+            total = label if total is None else total + label
+        return total
+
+    def _joint_score(
+        self,
+        predictions: list[Prediction],
+        labels: FloatArray,
+        front: Front,
+        candidates: BoolArray,
+        number: int,
+    ) -> FloatArray:
+        """Worth of each candidate to several objectives, shape (n_candidates,).
+
+        Args:
+            predictions: Prediction of each objective.
+            labels: Labels so far, shape (n_labelled, n_objectives).
+            front: The front so far.
+            candidates: Mask of those that compete; the others have the score of -infinity.
+            number: Number of the trial.
+        """
+        mean = np.stack([p.mean[candidates] for p in predictions], axis=1)
+        spread = np.stack([p.spread_of_labels[candidates] for p in predictions], axis=1)
+        bound = np.stack([p.bound[candidates] for p in predictions], axis=1)
+        predicted = JointPrediction(
+            front.in_units(mean),
+            spread / front.extent,
+            front.in_units(bound),
+            front.in_units(labels),
+            front.in_units(front.points),
+        )
+        score = np.full(len(candidates), -np.inf)
+        score[candidates] = self._settings.acquisition.score(
+            predicted, stream(self._seed, "direction", number)
+        )
+        return score
 
     def _succeeding(self, success: Prediction, free: BoolArray) -> BoolArray:
         """Mask of the free candidates that are likely enough to give a value.

@@ -22,7 +22,6 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import qmc
 
 from optuna_zaps.search.candidates import CandidateSet
 from optuna_zaps.search.choices import Choices
@@ -291,6 +290,8 @@ class Pool:
         return self._candidates(values, len(seen))
 
     def _sobol(self, rng: np.random.Generator, n_points: int) -> FloatArray:
+        from scipy.stats import qmc
+
         sequence = qmc.Sobol(len(self._axes), scramble=True, seed=rng)
         return np.asarray(sequence.random(n_points), dtype=np.float64)
 

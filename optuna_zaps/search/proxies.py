@@ -11,12 +11,11 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from numbers import Real
+from typing import TYPE_CHECKING
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
-from scipy.stats import rankdata
 from tqdm.auto import tqdm
 
 from optuna_zaps import _checks
@@ -25,6 +24,10 @@ from optuna_zaps.search.choices import is_missing
 from optuna_zaps.search.proxy_function import ProxyFunction
 from optuna_zaps.search.proxy_function import RememberedProxies
 from optuna_zaps.search.proxy_function import real_number
+
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class ProxyTable:
@@ -104,6 +107,8 @@ class ProxyTable:
             ValueError: If the function does not return the same names everywhere, or failed for
                 every candidate.
         """
+        import pandas as pd
+
         if not isinstance(function, RememberedProxies):
             function = RememberedProxies(function)
         names: tuple[str, ...] | None = None
@@ -149,6 +154,8 @@ class ProxyTable:
     @property
     def frame(self) -> pd.DataFrame:
         """Values as a frame of shape (n_candidates, n_proxies)."""
+        import pandas as pd
+
         return pd.DataFrame(self.values, columns=list(self.names))
 
     def columns(self, names: Iterable[str]) -> npt.NDArray[np.intp]:
@@ -211,6 +218,8 @@ def _numbers(values: pd.DataFrame) -> npt.NDArray[np.float64]:
 
 
 def _floats(name: str, column: pd.Series[Any]) -> npt.NDArray[np.float64]:
+    import pandas as pd
+
     dtype = column.dtype
     if pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_complex_dtype(dtype):
         return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
@@ -236,6 +245,8 @@ def scaled_ranks(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     Returns:
         Array of the same shape.
     """
+    from scipy.stats import rankdata
+
     ranks = rankdata(values, axis=0, nan_policy="omit")
     n_known = np.sum(~np.isnan(values), axis=0)
     scaled = (ranks - 1.0) / np.maximum(n_known - 1, 1)
@@ -278,6 +289,8 @@ def split_table(
         ValueError: If a parameter is missing, a name occurs twice, or nothing tells which columns
             are parameters.
     """
+    import pandas as pd
+
     if isinstance(table.columns, pd.MultiIndex):
         raise ValueError(
             "The proxy table must have one name for each column, but has tuples of names as "
@@ -310,6 +323,8 @@ def _levels(
     index: pd.Index[Any], columns: pd.DataFrame, parameters: Sequence[str] | None
 ) -> pd.DataFrame:
     """Turn the levels of an index into columns, none of one that only counts the rows."""
+    import pandas as pd
+
     if all(name is not None for name in index.names):
         # Two levels may have the same name, which pandas makes no frame of.
         levels = index.set_names(list(range(index.nlevels))).to_frame(index=False)
@@ -342,6 +357,8 @@ def _levels(
 
 
 def _holds_tuples(index: pd.Index[Any]) -> bool:
+    import pandas as pd
+
     if not pd.api.types.is_object_dtype(index):
         return False
     return len(index) > 0 and all(isinstance(row, tuple) for row in index)
@@ -353,6 +370,8 @@ def _not_numeric(table: pd.DataFrame) -> list[str]:
     Raises:
         ValueError: If there is none, or if a column of numbers is one of objects, which is either.
     """
+    import pandas as pd
+
     names = [
         name
         for name in table.columns

@@ -12,7 +12,6 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import rankdata
 
 from optuna_zaps.search.proxy_fit import greedy_subset
 from optuna_zaps.search.proxy_fit import relevance_and_redundancy
@@ -169,6 +168,8 @@ def permutation_p_value(
     Returns:
         (1 + number of permutations that reach the statistic) / (1 + K), in (0, 1].
     """
+    from scipy.stats import rankdata
+
     # Spearman's rho is the product of standardized ranks.
     proxy_ranks = standardized(rankdata(proxies, axis=0))
     label_ranks = standardized(rankdata(labels)[:, np.newaxis])[:, 0]

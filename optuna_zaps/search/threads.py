@@ -15,11 +15,15 @@ def one_thread(api: str | None = None) -> AbstractContextManager[Any]:
     Sums over threads differ in the last bit from machine to machine, and threads that wait for
     each other over small matrices make a busy machine a hundred times slower.
     """
-    limits: AbstractContextManager[Any] = _controller().limit(limits=1, user_api=api)
+    # A library is limited only if it was loaded before its controller was made.
+    controller = _controller_of_algebra() if api == "blas" else ThreadpoolController()
+    limits: AbstractContextManager[Any] = controller.limit(limits=1, user_api=api)
     return limits
 
 
 @cache
-def _controller() -> ThreadpoolController:
-    """Controller of the loaded libraries, made once since it inspects all of them."""
+def _controller_of_algebra() -> ThreadpoolController:
+    """Controller that knows the BLAS of NumPy and SciPy, made once: it inspects all libraries."""
+    import scipy.linalg  # noqa: F401  # loads its own BLAS
+
     return ThreadpoolController()

@@ -19,7 +19,6 @@ from optuna.distributions import BaseDistribution
 from optuna.distributions import CategoricalDistribution
 from optuna.distributions import FloatDistribution
 from optuna.distributions import IntDistribution
-import pandas as pd
 
 from optuna_zaps import _checks
 from optuna_zaps.search.candidates import MAX_CANDIDATES
@@ -305,6 +304,8 @@ def _distribution(name: str, given: Any) -> BaseDistribution:
 
 def _storable(choice: Any) -> Any:
     """Turn a scalar of NumPy or pandas, which no storage can write, into Python's own."""
+    import pandas as pd
+
     if choice is pd.NA:
         return None
     return choice.item() if isinstance(choice, np.generic) else choice

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 import math
+from typing import TYPE_CHECKING
 from typing import Any
 from typing import Protocol
 
 from optuna.distributions import BaseDistribution
 from optuna.study import Study
 from optuna.trial import FrozenTrial
-import pandas as pd
 
 from optuna_zaps._randomness import stream
 from optuna_zaps.search.candidates import CandidateSet
@@ -35,6 +35,10 @@ from optuna_zaps.study import parameters
 from optuna_zaps.study.history import Configurations
 from optuna_zaps.study.history import DrawnConfigurations
 from optuna_zaps.study.history import HistoryReader
+
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)

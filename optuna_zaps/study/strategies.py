@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from collections.abc import Hashable
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 from typing import Any
 from typing import Protocol
 
@@ -18,7 +19,6 @@ from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler
 from optuna.study import Study
 from optuna.trial import TrialState
-import pandas as pd
 
 from optuna_zaps._randomness import stream
 from optuna_zaps.study import parameters
@@ -36,6 +36,10 @@ from optuna_zaps.study.spaces import DrawnSpace
 from optuna_zaps.study.spaces import Searches
 from optuna_zaps.study.spaces import Spaces
 from optuna_zaps.study.trials import Ask
+
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Strategy(Protocol):

@@ -24,6 +24,7 @@ from optuna_zaps.surrogates.terms import SmoothRankTerm
 from optuna_zaps.surrogates.terms import TermFactory
 from optuna_zaps.surrogates.xgboost_ensemble import XGBoostEnsemble
 from optuna_zaps.surrogates.xgboost_ensemble import XGBoostSettings
+from optuna_zaps.surrogates.xgboost_ensemble import require_xgboost
 
 
 __all__ = [
@@ -45,4 +46,5 @@ __all__ = [
     "TermFactory",
     "XGBoostEnsemble",
     "XGBoostSettings",
+    "require_xgboost",
 ]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from optuna_zaps.surrogates.gaussian_process import GaussianProcess
 from optuna_zaps.surrogates.kernel import Kernel
 from optuna_zaps.surrogates.label_scale import LabelScale
 from optuna_zaps.surrogates.label_scale import LinearScale
@@ -29,6 +28,8 @@ class AveragedProcesses:
     """
 
     def __init__(self, layout: FeatureLayout, settings: GaussianProcessSettings) -> None:
+        from optuna_zaps.surrogates.gaussian_process import GaussianProcess
+
         self._settings = settings
         self.processes = tuple(
             GaussianProcess(

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.spatial.distance import cdist
 
 from optuna_zaps.surrogates.protocol import FeatureLayout
 from optuna_zaps.surrogates.rows import DenseRows
@@ -48,6 +47,8 @@ class _Columns(NamedTuple):
 
     def distances(self, encoding: Features, n_weights: int) -> FloatArray:
         """Squared distances in the columns of each weight, shape (n_weights, n_rows, n_rows)."""
+        from scipy.spatial.distance import cdist
+
         return np.array(
             [
                 cdist(part, part, "sqeuclidean")

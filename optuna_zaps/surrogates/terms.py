@@ -28,7 +28,6 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.spatial.distance import cdist
 
 from optuna_zaps.surrogates.protocol import FeatureLayout
 from optuna_zaps.surrogates.rows import DenseRows
@@ -172,6 +171,8 @@ class _SquaredExponentialTerm(ABC):
 
     def distances(self, X: Features) -> FloatArray:
         """Implement :meth:`Term.distances`: |x(a) - x(b)|^2."""
+        from scipy.spatial.distance import cdist
+
         points = self._points(X, X.dtype)
         return cdist(points, points, "sqeuclidean")
 

@@ -3,12 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-import xgboost as xgb
 
 from optuna_zaps._randomness import stream
+
+
+if TYPE_CHECKING:
+    import xgboost as xgb
+
+
+def require_xgboost() -> None:
+    """Check that XGBoost, an optional dependency, is there.
+
+    Raises:
+        ImportError: If it cannot be imported. The message says how to install it.
+    """
+    try:
+        import xgboost  # noqa: F401
+    except ImportError as error:
+        raise ImportError(
+            "The paper's surrogate, of budget= and of profiles with trees, needs XGBoost: "
+            'pip install "optuna-zaps[xgboost]".'
+        ) from error
 
 
 @dataclass(frozen=True)
@@ -65,9 +84,13 @@ class XGBoostEnsemble:
     Args:
         seed: Seed of the resamples and of the members, together with the number of labels.
         settings: Settings of the members.
+
+    Raises:
+        ImportError: If XGBoost is not installed.
     """
 
     def __init__(self, seed: int, settings: XGBoostSettings) -> None:
+        require_xgboost()
         self._seed = seed
         self._settings = settings
         self._members: list[xgb.Booster] = []
@@ -79,6 +102,8 @@ class XGBoostEnsemble:
             X: Features, shape (n_rows, n_features).
             y: Labels, shape (n_rows,), larger is better.
         """
+        import xgboost as xgb
+
         rng = stream(self._seed, "surrogate", len(y))
         self._members = []
         for _ in range(self._settings.n_members):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import Any
 from typing import ClassVar
 
@@ -41,6 +42,18 @@ class Dies(Stubborn):
 
     def sample_independent(self, study: Any, trial: Any, name: str, distribution: Any) -> Any:
         os._exit(9)
+
+
+class Exits(Stubborn):
+    """Ends the program, or so it thinks."""
+
+    def sample_independent(self, study: Any, trial: Any, name: str, distribution: Any) -> Any:
+        sys.exit("no licence")
+
+
+class ExitsAtOnce(Stubborn):
+    def __init__(self) -> None:
+        sys.exit(3)
 
 
 class Recording(RandomSampler):

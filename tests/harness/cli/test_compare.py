@@ -213,6 +213,23 @@ def test_a_failing_sampler_is_reported_and_the_others_are_shown(tmp_path: Path) 
     assert "random" in output
 
 
+def test_a_sampler_that_exits_is_reported_and_the_others_are_shown(tmp_path: Path) -> None:
+    output = call(
+        "compare", *SMALL, "-s", "random", "-s", "odd_samplers:Exits", "--output", str(tmp_path),
+        code=1,
+    )  # fmt: skip
+    assert "It called sys.exit('no licence')" in output
+    assert "2 of 4 studies failed" in output
+    assert (tmp_path / "summary.csv").exists()
+
+
+def test_a_sampler_that_exits_at_once_is_refused(tmp_path: Path) -> None:
+    output = call("compare", *SMALL, "-s", "odd_samplers:ExitsAtOnce", "--output", str(tmp_path),
+                  code=2)  # fmt: skip
+    assert "could not be made" in flat(output)
+    assert "SystemExit: 3" in flat(output)
+
+
 def test_a_killed_comparison_goes_on_where_it_was(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "harness.cli", "compare", "nasbench201/cifar10@package",
                "--seeds", "40", "--budget", "60", "-s", "random", "-s", "tpe", "--n-jobs", "1",

@@ -78,6 +78,15 @@ def test_it_runs_resumes_shows_and_writes(tmp_path: Path) -> None:
     assert "7 of 7 studies are already done" in shown
 
 
+def test_no_run_replaces_the_page_of_the_published_results(tmp_path: Path) -> None:
+    folder = str(tmp_path)
+    call("reproduce", "--published", "--output", folder)
+    published = (tmp_path / "published.html").read_bytes()
+    call("reproduce", "fusion", "--seeds", "1", "--n-jobs", "1", "--output", folder)
+    assert (tmp_path / "published.html").read_bytes() == published
+    assert (tmp_path / "paper.html").read_bytes() != published
+
+
 def evaluated(studies: Sequence[CellResult]) -> dict[tuple[Any, ...], tuple[int, ...]]:
     return {
         (*committed.row_of(study.cell), study.cell.seed, study.cell.budget): study.evaluated

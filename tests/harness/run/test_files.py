@@ -29,7 +29,7 @@ COMMANDS = {
     "compare": (["compare"], ("summary.csv", "dashboard.html", "cells")),
     "suite": (["limits"], ("summary.csv", "dashboard.html", "cells")),
     "reproduce": (["reproduce", "main"], ("paper.html", "cells")),
-    "published": (["reproduce", "--published"], ("paper.html",)),
+    "published": (["reproduce", "--published"], ("published.html",)),
 }
 
 
@@ -117,7 +117,7 @@ def test_numbers_that_cannot_be_saved_leave_the_ones_before(
     monkeypatch.setattr(files.os, "fsync", full_disk)
     assert runner.invoke(app, arguments).exit_code == 1
     assert {name: (tmp_path / name).read_bytes() for name in before} == before
-    assert sorted(os.listdir(tmp_path)) == ["cells", "dashboard.html", "summary.csv"]
+    assert {*os.listdir(tmp_path)} == {"cells", "experiment.toml", *before}
 
 
 @pytest.mark.parametrize(("arguments", "_"), COMMANDS.values(), ids=COMMANDS)

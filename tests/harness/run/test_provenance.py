@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 import shutil
 import subprocess
@@ -7,6 +8,7 @@ import sys
 
 import numpy as np
 import optuna
+import pytest
 
 from harness.run import provenance as module
 from harness.run.provenance import provenance
@@ -37,3 +39,10 @@ def test_the_checkout_of_another_project_is_not_ours(tmp_path: Path) -> None:
     subprocess.run([*git, "add", "provenance.py"], cwd=tmp_path, check=True)
     subprocess.run([*git, "commit", "-q", "-m", "y"], cwd=tmp_path, check=True)
     assert commit() not in ("not a checkout", "")
+
+
+def test_cores_are_known_where_a_process_has_no_affinity(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)  # macOS and Windows
+    module._machine.cache_clear()
+    assert provenance()["cores"] == str(os.cpu_count())
+    module._machine.cache_clear()

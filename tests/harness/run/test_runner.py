@@ -3,6 +3,10 @@ from __future__ import annotations
 from dataclasses import replace
 import os
 from pathlib import Path
+import signal
+import subprocess
+import sys
+import time
 from typing import Any
 
 import numpy as np
@@ -20,6 +24,7 @@ from harness.experiment import make_cells
 from harness.run import runner
 from harness.run.engines import Engine
 from harness.run.processes import end_with_parent
+from harness.run.processes import stopped_by_sigterm
 from harness.run.runner import run
 from harness.run.runner import run_cell
 from harness.run.store import Store
@@ -162,6 +167,58 @@ def test_trials_in_flight_are_part_of_the_work(tmp_path: Path) -> None:
 def test_fewer_than_one_in_flight_is_refused(in_flight: int) -> None:
     with pytest.raises(ValueError, match=f"must be at least 1, but got {in_flight}"):
         make_cells([TABLE], [samplers.make_spec("random")], [0], [5], in_flight=in_flight)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_sampler_that_exits_fails_its_study_alone(n_jobs: int, tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    made = cells("odd_samplers:Exits", "random", seeds=2)
+    outcomes = {o.cell.key: o for o in run(made, store, n_jobs=n_jobs)}
+    assert len(outcomes) == len(made)
+    for cell in made:
+        error = outcomes[cell.key].error
+        if cell.sampler.label == "Exits":
+            assert error is not None
+            assert error.startswith("It called sys.exit('no licence').")
+            assert "odd_samplers.py" in error
+        else:
+            assert error is None
+            assert store.load(cell) is not None
+
+
+def test_the_exit_of_a_signal_ends_a_study_in_this_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def terminate(*_: Any) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(5)
+
+    monkeypatch.setattr(Recording, "before_trial", terminate)
+    made = cells("odd_samplers:Recording")
+    with pytest.raises(SystemExit) as caught, stopped_by_sigterm():
+        list(run(made, Store(tmp_path), n_jobs=1))
+    assert caught.value.code == 143
+
+
+def test_what_is_imported_in_a_study_is_limited_to_one_thread(tmp_path: Path) -> None:
+    code = f"""
+from pathlib import Path
+import threadpoolctl
+from harness import problems, samplers
+from harness.experiment import make_cells
+from harness.run.runner import run
+from harness.run.store import Store
+table = problems.load_table("nasbench201/cifar10@package")
+cells = make_cells([table], [samplers.make_spec("zaps")], [0], [16])
+store = Store(Path({str(tmp_path)!r}))
+assert [outcome.error for outcome in run(cells, store, n_jobs=1)] == [None]
+print(store.load(cells[0]).provenance["threads per study"])
+"""
+    environment = {k: v for k, v in os.environ.items() if not k.endswith("_NUM_THREADS")}
+    finished = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
+    )
+    assert finished.stdout == "1\n"
 
 
 def test_a_process_that_dies_takes_no_other_study_with_it(tmp_path: Path) -> None:

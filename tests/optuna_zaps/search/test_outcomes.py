@@ -1,23 +1,30 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 import json
 import math
 
+from flat import Flat
 from flat import plain_settings
 import numpy as np
 import optuna
 from optuna.distributions import BaseDistribution
 from optuna.distributions import IntDistribution
+import pandas as pd
 import pytest
 
 from optuna_zaps import Profile
 from optuna_zaps import ZAPSSampler
 from optuna_zaps.search.candidates import CandidateSet
+from optuna_zaps.search.multi_objective import ExpectedHypervolumeImprovement
+from optuna_zaps.search.multi_objective import RandomScalarization
 from optuna_zaps.search.observations import History
 from optuna_zaps.search.observations import Observations
+from optuna_zaps.search.outcomes import Front
 from optuna_zaps.search.outcomes import JointSearch
 from optuna_zaps.search.outcomes import balanced
+from optuna_zaps.search.proxies import ProxyTable
 from optuna_zaps.search.schedule import AnytimeSchedule
 from optuna_zaps.search.search import ZAPSSearch
 from optuna_zaps.surrogates import FeatureLayout
@@ -58,65 +65,75 @@ class Known:
         return means, np.zeros(len(X))
 
 
-def share_proposed(
-    candidate: int,
+def proposed(
     labels: list[list[float]],
     means: list[list[float]],
     constraint: list[float] | None = None,
-) -> float:
-    """Share of a candidate among the proposals of a search whose predictions are certain."""
+) -> int:
+    """Candidate that a search of two objectives whose predictions are certain proposes."""
     outcomes = [*labels, *([] if constraint is None else [constraint])]
     histories = tuple(
         History(np.arange(len(each)), np.array(each), np.arange(len(means[0])) < len(each))
         for each in outcomes
     )
     observed = Observations(histories[:2], histories[2:])
+    surrogate = Known(*zip(labels, means, strict=True))
     search = ZAPSSearch(
         CandidateSet.grid({"n": range(len(means[0]))}),
         None,
-        plain_settings(Known(*zip(labels, means, strict=True)), AnytimeSchedule(0, growth=0.1)),
+        plain_settings(surrogate, AnytimeSchedule(0, growth=0.1)),
         seed=0,
     )
-    joint = JointSearch(search, 0, OUTCOMES)
-    proposals = [joint.propose(observed, number) for number in range(400)]
-    assert all(proposal is not None for proposal in proposals)
-    return float(np.mean([proposal.candidate == candidate for proposal in proposals]))
+    random = RandomScalarization(margin=0.1)
+    acquisition = ExpectedHypervolumeImprovement(0.1, 256, 2048, random)
+    settings = replace(OUTCOMES, constraint_surrogate=surrogate, acquisition=acquisition)
+    joint = JointSearch(search, 0, settings)
+    proposals = [joint.propose(observed, number) for number in range(4)]
+    (candidate,) = {proposal.candidate for proposal in proposals if proposal is not None}
+    return candidate
 
 
 @pytest.mark.parametrize("unit", [1.0, 1e4])
-def test_the_hypervolume_is_counted_from_beyond_the_worst_of_the_front(unit: float) -> None:
+@pytest.mark.parametrize(("far", "best"), [(3.0, 3), (5.0, 4)])
+def test_the_hypervolume_is_counted_from_beyond_the_worst_of_the_front(
+    unit: float, far: float, best: int
+) -> None:
     """Otherwise what adds to either end of the front would seem to add nothing."""
     # The front is (0, 1), (1, 0) and its extent 1 each way: the reference is (-0.1, -0.1).
-    # Candidate 3 would be (0.01, 0.01), which adds little, and 4 (2, -0.05), whose distances in
-    # units of a direction (u, v) are 2.1 / u and 0.05 / v. It is better than 3, with 0.11 / u and
-    # 0.11 / v, where u / v > 0.11 / 0.05. Angles of directions are uniform in a quarter circle.
+    # Candidate 3 would be (0.4, 0.4), which adds 0.4 x 0.4, and 4
+    # (far, -0.05), which adds (far - 1) x 0.05.
     labels = [[0.0, 1.0, 0.0], [unit, 0.0, 0.0]]
-    means = [[0.0, 1.0, 0.0, 0.01, 2.0], [unit, 0.0, 0.0, 0.01 * unit, -0.05 * unit]]
-    expected = 1 - math.atan(0.11 / 0.05) / (math.pi / 2)  # 0.27
-    assert share_proposed(4, labels, means) == pytest.approx(expected, abs=0.06)
+    means = [[0.0, 1.0, 0.0, 0.4, far], [unit, 0.0, 0.0, 0.4 * unit, -0.05 * unit]]
+    assert proposed(labels, means) == best
 
 
 def test_the_hypervolume_is_that_of_feasible_points() -> None:
     """As above; (9, 9), which dominates the front, violates a constraint."""
     labels = [[0.0, 1.0, 9.0], [1.0, 0.0, 9.0]]
-    means = [[0.0, 1.0, 9.0, 0.01, 2.0], [1.0, 0.0, 9.0, 0.01, -0.05]]
-    expected = 1 - math.atan(0.11 / 0.05) / (math.pi / 2)
-    share = share_proposed(4, labels, means, constraint=[1.0, 1.0, -1.0])
-    assert share == pytest.approx(expected, abs=0.06)
+    means = [[0.0, 1.0, 9.0, 0.4, 5.0], [1.0, 0.0, 9.0, 0.4, -0.05]]
+    assert proposed(labels, means, constraint=[1.0, 1.0, -1.0]) == 4
 
 
 @pytest.mark.parametrize("unit", [1.0, 1e4])
 def test_a_front_of_one_point_has_the_extent_of_all_labels(unit: float) -> None:
+    # From the reference on, (1, unit) is (0.1, 0.1). Of (0.6, 0.05) 0.5 x 0.05 is new, and of
+    # (0.12, 0.12) 0.12 x 0.12 - 0.1 x 0.1.
     labels = [[0.0, 1.0, 0.5], [0.0, unit, 0.2 * unit]]
-    means = [[*labels[0], 1.5, 0.5], [*labels[1], 0.5 * unit, 1.5 * unit]]
-    assert share_proposed(3, labels, means) == pytest.approx(0.5, abs=0.08)
+    means = [[*labels[0], 1.5, 1.02], [*labels[1], 0.95 * unit, 1.02 * unit]]
+    assert proposed(labels, means) == 3
 
 
-def test_every_direction_and_objective_is_served_by_turns() -> None:
-    # Two candidates beyond the front (0, 1), (1, 0), one better in either objective.
-    labels = [[0.0, 1.0], [1.0, 0.0]]
-    means = [[0.0, 1.0, 2.0, 0.5], [1.0, 0.0, 0.5, 2.0]]
-    assert share_proposed(2, labels, means) == pytest.approx(0.5, abs=0.08)
+def test_labels_of_several_objectives_end_beyond_the_worst_of_the_front() -> None:
+    """A failure of any size leaves the front to be told apart."""
+    # The front is (0, 1), (1, 0): labels end at -1.
+    front = Front.of(
+        Observations((history([0.0, 1.0, -1e30, -0.5]), history([1.0, 0.0, -2.0, -1.0])))
+    )
+    first, second = front.reached(
+        [history([0.0, 1.0, -1e30, -0.5]), history([1.0, 0.0, -2.0, -1.0])], reach=1.0
+    )
+    assert first.labels.tolist() == [0.0, 1.0, -1.0, -0.5]
+    assert second.labels.tolist() == [1.0, 0.0, -1.0, -1.0]
 
 
 @pytest.mark.parametrize("space", [None, SPACE])
@@ -265,6 +282,46 @@ def test_what_violates_a_constraint_is_avoided(by_function: bool) -> None:
     assert max(values) == 40  # x = 0, y = 20: the best of all that are feasible
     # Unconstrained, the search would go where both are 29; at random 74 % are infeasible.
     assert np.mean(feasible[40:]) > 0.5
+
+
+@uses_constraints_func
+@pytest.mark.parametrize(("power", "most"), [(1.0, 0), (0.5, 3)])
+def test_where_a_proxy_tells_a_constraint_nothing_infeasible_follows(
+    power: float, most: int
+) -> None:
+    """From the first labels on; of an order alone, the border is to be found."""
+    table = pd.DataFrame([(x, y) for x in range(30) for y in range(30)], columns=["x", "y"])
+    table["size"] = (table.x + table.y) ** power
+    table["noise"] = np.random.default_rng(0).normal(size=len(table))
+    sampler = ZAPSSampler(
+        table,
+        search_space=SPACE,
+        seed=0,
+        constraints_func=lambda t: (sum(t.params.values()) - 20,),
+    )
+    study = optuna.create_study(direction="maximize", sampler=sampler)
+    study.optimize(lambda trial: point(trial)[0] + 2.0 * point(trial)[1], n_trials=40)
+    infeasible = [sum(t.params.values()) > 20 for t in study.trials]
+    assert sum(infeasible[14:]) <= most
+    assert sum(infeasible[6:14]) <= (8 if most else 0)
+    assert max(t.value for t, bad in zip(study.trials, infeasible, strict=True) if not bad) == 40
+
+
+def test_what_a_proxy_tells_to_be_infeasible_is_avoided_before_the_first_violation() -> None:
+    """And where nothing else is left, it is proposed after all."""
+    candidates = CandidateSet.grid({"n": range(10)})
+    proxies = ProxyTable(pd.DataFrame({"size": np.arange(10.0)}))
+    settings = plain_settings(Flat.for_layout, AnytimeSchedule(0, growth=0.1))
+    search = ZAPSSearch(candidates, proxies, settings, seed=0)
+    joint = JointSearch(search, 0, replace(OUTCOMES, constraint_surrogate=Flat.for_layout))
+    for n_labelled, feasible in ((4, {4, 5}), (6, {6, 7, 8, 9})):
+        # The limit is a size of 5, and one of 6 violates it.
+        sizes = np.arange(n_labelled)
+        unavailable = np.arange(10) < n_labelled
+        value = History(sizes, sizes % 2.0, unavailable)
+        limit = History(sizes, 5.0 - sizes, unavailable)
+        proposals = [joint.propose(Observations((value,), (limit,)), i) for i in range(10)]
+        assert {proposal.candidate for proposal in proposals if proposal is not None} <= feasible
 
 
 @uses_constraints_func
