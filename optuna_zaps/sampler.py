@@ -264,7 +264,7 @@ class ZAPSSampler(BaseSampler):
             )
         else:
             self._strategy = InferredSpaceStrategy(
-                spaces, self._chooser, notes, self._independent_sampler, group
+                spaces, self._chooser, notes, self._independent_sampler
             )
 
     @property
