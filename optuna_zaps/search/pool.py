@@ -290,9 +290,13 @@ class Pool:
             inactive[:, self._column[name]] = [name not in params for params in seen]
         known = []
         for name, axis in self._axes.items():
-            # Any value stands for that of an inactive parameter.
-            (other,) = axis.values(np.full(1, 0.5)).tolist() if name in self.conditions else (0,)
-            known.append(axis.known([params.get(name, other) for params in seen]))
+            of_active = axis.known([params[name] for params in seen if name in params])
+            if name in self.conditions:
+                # Any value stands for that of an inactive parameter.
+                of_all = np.repeat(axis.values(np.full(1, 0.5)), len(seen)).astype(of_active.dtype)
+                of_all[~inactive[:, self._column[name]]] = of_active
+                of_active = of_all
+            known.append(of_active)
         centres = np.empty((len(incumbents), len(self._axes)))
         for column, axis in enumerate(self._axes.values()):
             # An incumbent outside the range is replaced by the nearest point within.

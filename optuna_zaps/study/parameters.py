@@ -396,7 +396,7 @@ def branches(
             choices[name] = Choices((*values, INACTIVE))
             codes[name][inactive[rows]] = len(values)
     coordinates = {
-        name: [*values, 0.5] if name in conditions else values
+        name: [*values, float(__import__("os").environ.get("PLACE","0.5"))] if name in conditions else values
         for name, values in coordinates_of(space).items()
     }
     return CandidateSet(
