@@ -124,9 +124,9 @@ class ZAPSSampler(BaseSampler):
             Number of initial evaluations, instead of the profile's. They are addressed by trial
             number, so trials that exist already count.
         group:
-            Whether to search parameters that only some trials have, those of a branch of the
-            objective, too: each group that occurs in the same trials is searched together, as by
-            ``TPESampler(group=True)``. By default they go to ``independent_sampler``.
+            Accepted, so that code written for :class:`~optuna.samplers.TPESampler` runs. ZAPS
+            always searches the branches of an objective, and all of them together; :obj:`True`
+            alone says that nothing is to be logged of a space read from the trials.
         seed:
             Seed of everything random, below 2^32. The same history and seed give the same
             decision in any process.

@@ -6,7 +6,10 @@ inactive parameters alone are one.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Collection
 from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -28,6 +31,10 @@ class _Marker(Enum):
 
 INACTIVE = _Marker.INACTIVE
 """Stands among the choices of a parameter for no value."""
+
+INACTIVE_COORDINATE = 0.5
+"""Coordinate of :data:`INACTIVE` among numbers. Which branch it is, the parent tells; within one
+all configurations agree in it."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +73,49 @@ def active_params(params: Mapping[str, Any], conditions: Conditions) -> dict[str
     for name, condition in conditions.items():
         if condition is None:
             continue
-        if condition.parent not in active or choice_key(active[condition.parent]) in condition.keys:
+        if (
+            condition.parent not in active
+            or choice_key(active[condition.parent]) in condition.keys
+        ):
             active.pop(name, None)
         elif name not in active:
             return None
     return active
+
+
+def neglected_branch(
+    choices: Mapping[str, Sequence[Any]],
+    unordered: Collection[str],
+    conditions: Conditions,
+    seen: Sequence[Mapping[str, Any]],
+    n_enough: int,
+) -> dict[str, Any]:
+    """Find the branch of which the fewest configurations were tried.
+
+    Args:
+        choices: Values of each parent.
+        unordered: Parents whose values have no order. Those of a number tell about each other,
+            and are no branches here.
+        conditions: Conditions of the parameters that some configurations lack.
+        seen: Configurations that were tried, without inactive parameters.
+        n_enough: Number of tried configurations of a branch that is not neglected.
+
+    Returns:
+        Value of the parent, and of the parents of that; empty if no branch is neglected.
+    """
+    fewest = n_enough
+    chosen: tuple[str, Any] | None = None
+    for parent in unordered:
+        n_tried = Counter(choice_key(params[parent]) for params in seen if parent in params)
+        for value in choices[parent]:
+            if n_tried[choice_key(value)] < fewest:
+                fewest, chosen = n_tried[choice_key(value)], (parent, value)
+    if chosen is None:
+        return {}
+    branch = dict([chosen])
+    condition = conditions.get(chosen[0])
+    while condition is not None:
+        values = [v for v in choices[condition.parent] if choice_key(v) not in condition.keys]
+        branch[condition.parent] = values[len(seen) % len(values)]
+        condition = conditions.get(condition.parent)
+    return branch

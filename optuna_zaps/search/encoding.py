@@ -32,12 +32,6 @@ MAX_POOL_COLUMNS = MAX_CELLS // 2**12
 """Most columns of the encoding of a pool, whatever the number of candidates in it."""
 
 
-import os
-HASH=os.environ.get("PLACE")=="77"
-def mix(x):
-    x=x.copy()
-    x^=x>>np.uint64(30); x*=np.uint64(0xbf58476d1ce4e5b9); x^=x>>np.uint64(27); x*=np.uint64(0x94d049bb133111eb); x^=x>>np.uint64(31)
-    return x
 class _Block(NamedTuple):
     """Columns that encode a parameter, or one digit of it.
 
@@ -115,25 +109,14 @@ class Encoding:
         # Columns next to each other in memory, since a fit selects columns.
         matrix = np.zeros((len(self._codes), sum(self.widths)), dtype=np.float32, order="F")
         rows, start = np.arange(len(self._codes)), 0
-        inactive_blocks = []
         for block in self._blocks:
             code = self._codes[:, block.parameter]
             if block.coordinates is not None:
                 matrix[:, start] = block.coordinates[code]
-                if HASH and len(block.coordinates) and block.coordinates[-1] == 77.0:
-                    inactive_blocks.append((start, code == len(block.coordinates) - 1))
             else:
                 column = code if block.columns is None else block.columns[code]
                 matrix[rows, start + column] = 1.0
             start += block.width
-        if inactive_blocks:
-            seeds = np.random.default_rng(5).integers(2**62, size=matrix.shape[1]).astype(np.uint64)
-            bits = matrix.copy()
-            for c, m in inactive_blocks: bits[m, c] = 0
-            bits = np.ascontiguousarray(bits).view(np.uint32).astype(np.uint64)
-            key = mix(bits ^ seeds).sum(axis=1, dtype=np.uint64)
-            for c, m in inactive_blocks:
-                matrix[m, c] = mix(key[m] ^ seeds[c]).astype(np.float64) / 2**64
         return matrix
 
     @property

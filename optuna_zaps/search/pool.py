@@ -23,12 +23,11 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 from scipy.stats import qmc
-import os
-PLACE=float(os.environ.get('PLACE','0.5'))
 
 from optuna_zaps.search.candidates import CandidateSet
 from optuna_zaps.search.choices import Choices
 from optuna_zaps.search.conditions import INACTIVE
+from optuna_zaps.search.conditions import INACTIVE_COORDINATE
 from optuna_zaps.search.conditions import Conditions
 
 
@@ -62,6 +61,7 @@ class PoolSettings:
             of their number.
         min_step: Smallest standard deviation of a local step of a number, in units of its range.
         max_step: Largest standard deviation of such a step.
+        n_of_branch: Fewest configurations of each branch before the search leaves it alone.
     """
 
     n_planned: int
@@ -70,6 +70,7 @@ class PoolSettings:
     n_labels: int
     min_step: float
     max_step: float
+    n_of_branch: int
 
 
 class Scale(Protocol):
@@ -332,24 +333,23 @@ class Pool:
         settings = self.settings
         shape = (settings.n_local, n_parameters)
         turns = np.arange(settings.n_local) % len(centres)
-        points = centres[turns]
+        points, inactive = centres[turns], inactive[turns]
         changed = rng.random(shape) < min(1.0, 2.0 / n_parameters)
         changed[np.arange(len(points)), rng.integers(n_parameters, size=len(points))] = True
         low, high = np.log(settings.min_step), np.log(settings.max_step)
         steps = np.exp(rng.uniform(low, high, size=(len(points), 1))) * rng.normal(size=shape)
         elsewhere = rng.random(shape)
         if self.conditions:
-            lot = rng.random(shape)
-            lot[inactive[turns]] = np.inf
-            n_active = n_parameters - inactive[turns].sum(axis=1, keepdims=True)
+            # A step of an inactive parameter would change nothing.
+            lot = np.where(inactive, np.inf, rng.random(shape))
+            n_active = n_parameters - inactive.sum(axis=1, keepdims=True)
             changed = (lot < 2.0 / n_active) | (lot == lot.min(axis=1, keepdims=True))
         for column, axis in enumerate(self._axes.values()):
             moved = axis.moved(points[:, column], steps[:, column], elsewhere[:, column])
             points[:, column] = np.where(changed[:, column], moved, points[:, column])
         if self.conditions:
-            # Another branch begins anywhere.
-            anywhere = rng.random(shape)
-            points = np.where(inactive[turns], anywhere, points)
+            # A step into another branch ends anywhere in it.
+            points = np.where(inactive, rng.random(shape), points)
         return points
 
     def _inactive(self, values: Sequence[Values]) -> BoolArray:
@@ -375,9 +375,10 @@ class Pool:
                 codes[inactive[:, column], column] = len(choices[name])
                 choices[name] = Choices((*choices[name], INACTIVE))
                 if of_choices is not None:
-                    of_choices = np.append(of_choices, PLACE)
+                    of_choices = np.append(of_choices, INACTIVE_COORDINATE)
             if of_choices is not None:
                 coordinates[name] = of_choices
+        self._settle(codes, [len(of_name) - 1 for of_name in choices.values()], n_seen)
         return CandidateSet(
             choices,
             codes,
@@ -386,3 +387,25 @@ class Pool:
             n_seen=n_seen,
             conditions=self.conditions,
         )
+
+    def _settle(self, codes: npt.NDArray[np.intp], last: Sequence[int], n_seen: int) -> None:
+        """Deactivate what no parent explains where that gives a seen configuration.
+
+        An objective that asks for parameters one after the other, and stopped there once, stops
+        there again.
+
+        Args:
+            codes: Candidates, those seen first; changed.
+            last: Position of the last choice of each parameter.
+            n_seen: Number of seen ones.
+        """
+        unexplained = np.array(
+            [name in self.conditions and self.conditions[name] is None for name in self._axes]
+        )
+        lacking = (codes[:n_seen] == np.array(last)) & unexplained
+        for pattern in np.unique(lacking[lacking.any(axis=1)], axis=0):
+            others = np.ascontiguousarray(codes[:, ~pattern])
+            stopped = {row.tobytes() for row in others[:n_seen][(lacking == pattern).all(axis=1)]}
+            for candidate in range(n_seen, len(codes)):
+                if others[candidate].tobytes() in stopped:
+                    codes[candidate, pattern] = np.array(last)[pattern]

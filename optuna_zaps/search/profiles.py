@@ -373,6 +373,7 @@ _POOL = PoolSettings(
     n_labels=256,
     min_step=0.005,
     max_step=0.3,
+    n_of_branch=12,
 )
 
 _N_GLOBAL_ALIKE = 256

@@ -79,9 +79,7 @@ class ConditionLearner:
             )
         return ordered
 
-    def _condition(
-        self, name: str, space: Mapping[str, BaseDistribution]
-    ) -> Condition | None:
+    def _condition(self, name: str, space: Mapping[str, BaseDistribution]) -> Condition | None:
         """Condition by the parent of the fewest values."""
         best: tuple[int, str] | None = None
         for parent, known in self._occurring.items():

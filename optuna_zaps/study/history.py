@@ -78,11 +78,9 @@ class DrawnConfigurations:
 
     def index(self, params: Mapping[str, Any]) -> Identity | None:
         """See :class:`Configurations`."""
-        active: Mapping[str, Any] | None = params
-        if self._conditions:
-            active = active_params(params, self._conditions)
-            if active is None:
-                return None
+        active = active_params(params, self._conditions) if self._conditions else params
+        if active is None:
+            return None
         values = {}
         for name, parameter in self._parameters.items():
             if name in active and parameter.offers(active[name]):

@@ -29,6 +29,7 @@ from optuna_zaps.search.choices import Choices
 from optuna_zaps.search.choices import choice_key
 from optuna_zaps.search.choices import is_missing
 from optuna_zaps.search.conditions import INACTIVE
+from optuna_zaps.search.conditions import INACTIVE_COORDINATE
 from optuna_zaps.search.conditions import Conditions
 from optuna_zaps.search.encoding import MAX_CELLS
 from optuna_zaps.search.pool import Axis
@@ -381,8 +382,11 @@ def branches(
         condition = conditions.get(name)
         inactive = np.zeros(n_candidates, dtype=np.bool_)
         if condition is not None:
-            lacking = [v is INACTIVE or choice_key(v) in condition.keys for v in choices[condition.parent]]
-            inactive = np.array(lacking)[codes[condition.parent]]
+            parent, excluded = condition.parent, {INACTIVE, *condition.keys}
+            inactive = np.isin(
+                codes[parent],
+                [code for code, key in enumerate(choices[parent].keys) if key in excluded],
+            )
         n_branch = np.where(inactive, 1, len(values))
         n_candidates = int(n_branch.sum())
         if n_candidates > most:
@@ -396,7 +400,7 @@ def branches(
             choices[name] = Choices((*values, INACTIVE))
             codes[name][inactive[rows]] = len(values)
     coordinates = {
-        name: [*values, float(__import__("os").environ.get("PLACE","0.5"))] if name in conditions else values
+        name: [*values, INACTIVE_COORDINATE] if name in conditions else values
         for name, values in coordinates_of(space).items()
     }
     return CandidateSet(

@@ -23,6 +23,7 @@ from optuna_zaps.search.candidates import CandidateSet
 from optuna_zaps.search.choices import choice_key
 from optuna_zaps.search.conditions import NO_CONDITIONS
 from optuna_zaps.search.conditions import Conditions
+from optuna_zaps.search.conditions import neglected_branch
 from optuna_zaps.search.observations import Observations
 from optuna_zaps.search.outcomes import JointSearch
 from optuna_zaps.search.pool import Axis
@@ -194,6 +195,11 @@ class DrawnSpace:
         )
         self._drawn = DrawnConfigurations(space, conditions)
         self.configurations: Configurations = self._drawn
+        parents = sorted({c.parent for c in conditions.values() if c is not None})
+        self._parents = parameters.choices_of({name: space[name] for name in parents})
+        self._unordered = [
+            name for name in parents if parameters.parameter_of(space[name]).coordinates() is None
+        ]
         self._reference: ProxyTable | None = None
         self._planning: JointSearch | None = None
         self._latest: JointSearch | None = None
@@ -241,11 +247,32 @@ class DrawnSpace:
         spread = None if self._function is None else stream(self._seed, "pool")
         rng = stream(self._seed, "pool", len(seen) + 1)
         pool, fixed = self._pool_of_trial(fixed)
-        candidates = pool.draw(seen, best_first.tolist(), rng, fixed, spread=spread)
+        branch = {} if trial is None or fixed else self._neglected_branch(seen)
+        centres = best_first.tolist()
+        inside = [i for i in centres if branch.items() <= seen[i].items()]
+        candidates = pool.draw(seen, inside or centres, rng, branch or fixed, spread=spread)
+        if branch and len(candidates) == len(seen):
+            # The branch has nothing new.
+            candidates = pool.draw(seen, centres, rng, spread=spread)
         self._latest = search = self._search_over(candidates)
         n_labels = self._pool.settings.n_labels
         observed = observed.thinned(n_labels, best_first, stream(self._seed, "labels"))
         return search, observed.widened(len(candidates))
+
+    def _neglected_branch(self, seen: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """Branch that this trial has to choose from, empty for any.
+
+        Every other trial is free, so that what it finds is not found late.
+        """
+        if not self._conditions or len(seen) % 2:
+            return {}
+        return neglected_branch(
+            self._parents,
+            self._unordered,
+            self._conditions,
+            seen,
+            self._pool.settings.n_of_branch,
+        )
 
     def _pool_of_trial(self, fixed: Mapping[str, Any]) -> tuple[Pool, dict[str, Any]]:
         """Pool to draw from, and those of the fixed values that the space has."""
@@ -321,9 +348,7 @@ class Spaces:
             proxies = ProxyTable.from_function(self._function, candidates)
         return EnumeratedSpace(self._searches.over(candidates, proxies))
 
-    def drawn(
-        self, space: Mapping[str, BaseDistribution], conditions: Conditions
-    ) -> DrawnSpace:
+    def drawn(self, space: Mapping[str, BaseDistribution], conditions: Conditions) -> DrawnSpace:
         """Space of which configurations are drawn; arguments as for :meth:`of`."""
         drawn = DrawnSpace(space, self._searches.over_pools(), self._function, conditions)
         # A proxy function that fails does so when the space is made.

@@ -165,7 +165,7 @@ class GivenSpaceStrategy:
                 ask.study.stop()
 
     def _choose(self, ask: Ask) -> dict[str, Any] | None:
-        chosen = self._chooser.choose(ask, self.space, {})
+        chosen = self._chooser.choose(ask, self.space)
         if isinstance(chosen, Chosen):
             self._n_free[ask.study] = chosen.n_free
             return chosen.params
@@ -245,10 +245,7 @@ class InferredSpaceStrategy:
         choices = self._chooser.record(ask).choices = []
         chosen: dict[str, Any] | None = None
         if search_space:
-            space = dict(search_space)
-            if ask.fixed:
-                # No part of the search space, but of the configurations.
-                space = {**space, **{n: d for n, d in self._inferred_space(ask.study).items() if n in ask.fixed}}
+            space = self._with_fixed(ask, search_space)
             if not space.keys() & self._inferred.changing(ask.study):
                 chosen = self._choose(ask, space, dict(search_space))
             choices.append(Choice(space, chosen))
@@ -307,7 +304,7 @@ class InferredSpaceStrategy:
             asked: Those of them that are not decided yet.
         """
         self.space = self._space_within(ask.study, space)
-        chosen = self._chooser.choose(ask, self.space, {})
+        chosen = self._chooser.choose(ask, self.space)
         if isinstance(chosen, Chosen):
             return chosen.params
         if isinstance(chosen, Exhausted):
@@ -324,6 +321,19 @@ class InferredSpaceStrategy:
         known = self._inferred.known(study)
         united = self._inferred.united(study, known)
         return {name: d for name, d in known.items() if not united[name].single()}
+
+    def _with_fixed(
+        self, ask: Ask, search_space: Mapping[str, BaseDistribution]
+    ) -> dict[str, BaseDistribution]:
+        """Search space with the parameters that an outer sampler fixes.
+
+        They are no part of the search space, but of the configurations.
+        """
+        if not ask.fixed:
+            return dict(search_space)
+        inferred = self._inferred_space(ask.study).items()
+        known = {name: d for name, d in inferred if name in search_space or name in ask.fixed}
+        return {**known, **search_space}
 
     def _space_within(self, study: Study, space: dict[str, BaseDistribution]) -> CandidateSpace:
         """Space that proposes within the latest ranges, and learns from trials with others too."""
