@@ -135,8 +135,8 @@ class ZAPSSampler(BaseSampler):
             :class:`~optuna.samplers.TPESampler`.
         warn_independent_sampling:
             Whether to log a warning when a parameter goes to ``independent_sampler``: once for
-            each outside a given space, and once a study where the space is read from its trials
-            and ``group`` is :obj:`False`.
+            each outside a given space, and once a study where the space is read from its trials,
+            unless ``group`` is :obj:`True`.
         constraints_func:
             Values of a trial's constraints, feasible up to 0, computed after each trial that
             completes or is pruned; as for :class:`~optuna.samplers.TPESampler`. Deprecated with

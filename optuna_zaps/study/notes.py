@@ -77,8 +77,7 @@ class Notes:
         sampler: Name of the sampler's class.
         independent_sampler: Name of the class that samples what the sampler leaves to it.
         warn_independent: Whether to warn where a parameter goes to that sampler.
-        group: Whether each group of parameters is searched. Nothing is said of inferred spaces
-            then: branches alone go to the other sampler, until they are known.
+        group: Whether nothing is to be said of inferred spaces.
         warnings: Logs the warnings.
     """
 

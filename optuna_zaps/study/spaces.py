@@ -238,7 +238,12 @@ class DrawnSpace:
     ) -> tuple[JointSearch, Observations]:
         """See :class:`CandidateSpace`."""
         planning = self.planning_search()
-        is_planned = trial is not None and trial.number < planning.primary.n_startup
+        # What no parent explains can be told from the configurations that were tried alone.
+        is_planned = (
+            trial is not None
+            and trial.number < planning.primary.n_startup
+            and None not in self._conditions.values()
+        )
         if is_planned and not self._ranges and not fixed.keys() & self._space.keys():
             return planning, reader.read(study, planning.primary.candidates, trial)
         seen, observed = reader.read_drawn(study, self._drawn, trial)
