@@ -17,7 +17,10 @@ import pytest
 from optuna_zaps import ZAPSSampler
 from optuna_zaps.search.conditions import Condition
 from optuna_zaps.search.conditions import Conditions
+from optuna_zaps.search.conditions import active_params
+from optuna_zaps.search.conditions import neglected_branch
 from optuna_zaps.study.conditions import ConditionLearner
+from optuna_zaps.study.parameters import branches
 
 
 SPACE = {
@@ -146,3 +149,39 @@ def test_trials_that_end_early_do_not_stop_the_search_of_branches(state: TrialSt
     study = optuna.create_study(sampler=ZAPSSampler(seed=0))
     study.optimize(objective, n_trials=40, catch=ValueError)
     assert study.best_value < 0.1
+
+
+def test_a_finite_space_is_enumerated_branch_by_branch() -> None:
+    space = {
+        "kernel": CategoricalDistribution(["rbf", "linear"]),
+        "depth": IntDistribution(1, 9),
+        "degree": IntDistribution(2, 4),
+        "model": CategoricalDistribution(["svm", "forest", "knn"]),
+    }
+    conditions = {
+        "kernel": Condition("model", ("forest", "knn")),
+        "depth": Condition("model", ("svm", "knn")),
+        "degree": Condition("kernel", ("linear",)),
+    }
+    candidates = branches(space, conditions, with_proxies=False)
+    assert candidates is not None
+    # svm: rbf with 3 degrees, or linear; forest: 9 depths; knn.
+    assert len(candidates) == 3 + 1 + 9 + 1
+    for candidate in range(len(candidates)):
+        params = candidates.params(candidate)
+        assert active_params(params, conditions) == params
+        # A claim may have more, from before a condition was known.
+        assert candidates.index({"degree": 3, "depth": 2, "kernel": "rbf", **params}) == candidate
+    assert candidates.index({"model": "svm"}) is None
+    assert candidates.matching({"kernel": "linear"}).sum() == 1 + 9 + 1
+    assert branches(space, {**conditions, "degree": None}, with_proxies=False) is None
+
+
+def test_the_branch_of_the_fewest_trials_is_neglected_within_a_branch_of_its_own() -> None:
+    choices = {"model": ["svm", "forest"], "kernel": ["rbf", "linear"]}
+    conditions = {"kernel": Condition("model", ("forest",))}
+    seen = [{"model": "svm", "kernel": "rbf"}, {"model": "forest"}]
+    linear = {"kernel": "linear", "model": "svm"}
+    assert neglected_branch(choices, choices, conditions, seen, 1) == linear
+    assert neglected_branch(choices, choices, conditions, [*seen, linear], 1) == {}
+    assert neglected_branch(choices, ["model"], conditions, seen[:1], 1) == {"model": "forest"}
