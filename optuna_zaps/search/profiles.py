@@ -360,7 +360,7 @@ def _outcomes(constraint_surrogate: SurrogateFactory) -> OutcomeSettings:
 def _outcomes_of_pools(
     outcomes: OutcomeSettings, objective_surrogate: SurrogateFactory | None
 ) -> OutcomeSettings:
-    # Hypervolume instead of that of the models of tables and their scalarisation (TPE's), six fresh
+    # Hypervolume, instead of that of the models of tables and their scalarisation (TPE's), 6 new
     # seeds: DTLZ2 with three objectives at 150 trials 7.15 / 6.81 (7.15), ZDT1 at 60 .61 / .53
     # (.35), DTLZ7 at 80 1.39 / .91 (.33), Fonseca at 60 .51 / .44 (.31), DTLZ2 away from the edges
     # of its front, by a constraint, at 80 4.8 / 4.4 (4.6). On tables with proxies the
