@@ -16,7 +16,6 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr
 
 
 FloatArray = npt.NDArray[np.float64]
@@ -193,6 +192,8 @@ def expected_improvement(
 
 def _expected_excess(mean: FloatArray, std: FloatArray, corners: FloatArray) -> FloatArray:
     """e(t) = E[max(f - t, 0)] of normal f, shape (n_candidates, n_corners); 0 at infinity."""
+    from scipy.special import ndtr
+
     std = np.maximum(std, 1e-12)[:, np.newaxis]
     finite = np.isfinite(corners)
     z = (mean[:, np.newaxis] - corners[finite]) / std
