@@ -130,9 +130,9 @@ class ZAPSSampler(BaseSampler):
             Number of initial evaluations, instead of the profile's. They are addressed by trial
             number, so trials that exist already count.
         group:
-            Whether to search parameters that only some trials have, those of a branch of the
-            objective, too: each group that occurs in the same trials is searched together, as by
-            ``TPESampler(group=True)``. By default they go to ``independent_sampler``.
+            Accepted, so that code written for :class:`~optuna.samplers.TPESampler` runs. ZAPS
+            always searches the branches of an objective, and all of them together; :obj:`True`
+            alone says that nothing is to be logged of a space read from the trials.
         seed:
             Seed of everything random, below 2^32. The same history and seed give the same
             decision in any process.
@@ -141,8 +141,8 @@ class ZAPSSampler(BaseSampler):
             :class:`~optuna.samplers.TPESampler`.
         warn_independent_sampling:
             Whether to log a warning when a parameter goes to ``independent_sampler``: once for
-            each outside a given space, and once a study where the space is read from its trials
-            and ``group`` is :obj:`False`.
+            each outside a given space, and once a study where the space is read from its trials,
+            unless ``group`` is :obj:`True`.
         constraints_func:
             Values of a trial's constraints, feasible up to 0, computed after each trial that
             completes or is pruned; as for :class:`~optuna.samplers.TPESampler`. Deprecated with
@@ -277,7 +277,7 @@ class ZAPSSampler(BaseSampler):
             )
         else:
             self._strategy = InferredSpaceStrategy(
-                spaces, self._chooser, notes, self._independent_sampler, group
+                spaces, self._chooser, notes, self._independent_sampler
             )
 
     def __repr__(self) -> str:

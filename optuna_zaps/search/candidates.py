@@ -22,6 +22,9 @@ import numpy.typing as npt
 from optuna_zaps.search.choices import Choices
 from optuna_zaps.search.choices import choice_key
 from optuna_zaps.search.choices import is_missing
+from optuna_zaps.search.conditions import INACTIVE
+from optuna_zaps.search.conditions import Conditions
+from optuna_zaps.search.conditions import active_params
 from optuna_zaps.search.encoding import Encoding
 
 
@@ -52,6 +55,9 @@ class CandidateSet:
             pool has at most :data:`~optuna_zaps.search.encoding.MAX_POOL_COLUMNS` columns; by
             default the candidates are no pool, and there are as many columns as
             :data:`~optuna_zaps.search.encoding.MAX_CELLS` allows.
+        conditions:
+            Conditions of the parameters that some candidates lack. These have ``INACTIVE`` as
+            their last choice.
 
     Raises:
         ValueError: If two candidates are the same configuration, or there is none.
@@ -65,6 +71,7 @@ class CandidateSet:
         coordinates: Mapping[str, npt.ArrayLike] | None = None,
         drop_repeated: bool = False,
         n_seen: int | None = None,
+        conditions: Conditions | None = None,
     ) -> None:
         self.choices = {
             name: values if isinstance(values, Choices) else Choices(values)
@@ -75,6 +82,7 @@ class CandidateSet:
             name: np.asarray(values, dtype=np.float64)
             for name, values in (coordinates or {}).items()
         }
+        self.conditions = conditions or {}
         self._is_grid = False
         assert self.codes.ndim == 2
         assert self.codes.shape[1] == len(self.choices)
@@ -115,6 +123,7 @@ class CandidateSet:
             "codes": None if self._is_grid else self.codes.astype(np.min_scalar_type(most)),
             "coordinates": self.coordinates,
             "n_seen": self._n_seen,
+            "conditions": self.conditions,
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -238,20 +247,26 @@ class CandidateSet:
         return np.where(count > 0, total / np.maximum(count, 1.0), values)
 
     def params(self, candidate: int) -> dict[str, Any]:
-        """Parameters of a candidate."""
-        return {
-            name: values[code]
-            for (name, values), code in zip(
+        """Parameters of a candidate, without those that are inactive."""
+        values = (
+            (name, choices[code])
+            for (name, choices), code in zip(
                 self.choices.items(), self.codes[candidate].tolist(), strict=True
             )
-        }
+        )
+        return {name: value for name, value in values if value is not INACTIVE}
 
     def index(self, params: Mapping[str, Any]) -> int | None:
-        """Candidate with these parameters; further parameters are ignored.
+        """Candidate with these parameters; further and inactive parameters are ignored.
 
         Returns:
             ``None`` if a parameter is missing or no candidate has these values.
         """
+        if self.conditions:
+            active = active_params(params, self.conditions)
+            if active is None:
+                return None
+            params = {**dict.fromkeys(self.conditions, INACTIVE), **active}
         key = 0
         for name, weight in zip(self.choices, self._weights.tolist(), strict=True):
             if name not in params:
@@ -263,12 +278,19 @@ class CandidateSet:
         return self._index.get(key % 2**64)
 
     def matching(self, fixed: Mapping[str, Any]) -> npt.NDArray[np.bool_]:
-        """Mask of shape (n_candidates,) of the candidates that have the fixed values."""
+        """Mask of shape (n_candidates,) of the candidates that have the fixed values.
+
+        A fixed value of a parameter that is inactive changes nothing.
+        """
         mask = np.ones(len(self), dtype=np.bool_)
         for column, name in enumerate(self.choices):
             if name in fixed:
                 position = self._position(name, fixed[name])
-                mask &= self.codes[:, column] == (-1 if position is None else position)
+                codes = self.codes[:, column]
+                fits = codes == (-1 if position is None else position)
+                if name in self.conditions:
+                    fits |= codes == len(self.choices[name]) - 1
+                mask &= fits
         return mask
 
     def frame(self, candidates: npt.NDArray[np.intp] | None = None) -> pd.DataFrame:
@@ -279,7 +301,8 @@ class CandidateSet:
         return pd.DataFrame(
             {
                 name: pd.Series([values[code] for code in codes[:, column].tolist()], dtype=object)
-                for column, (name, values) in enumerate(self.choices.items())
+                for column, (name, choices) in enumerate(self.choices.items())
+                for values in [[math.nan if c is INACTIVE else c for c in choices]]
             }
         )
 
@@ -295,7 +318,7 @@ class CandidateSet:
         if position is None and name in self.coordinates and isinstance(value, int | float):
             # A float on a grid reaches us rounded in more than one way: low + k * step.
             distance = np.abs(self._numbers[name] - value)
-            nearest = int(distance.argmin())
+            nearest = int(np.nanargmin(distance))
             return nearest if distance[nearest] < 1e-12 * (1 + abs(value)) else None
         return position
 

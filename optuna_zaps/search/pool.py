@@ -25,9 +25,13 @@ import numpy.typing as npt
 
 from optuna_zaps.search.candidates import CandidateSet
 from optuna_zaps.search.choices import Choices
+from optuna_zaps.search.conditions import INACTIVE
+from optuna_zaps.search.conditions import INACTIVE_COORDINATE
+from optuna_zaps.search.conditions import Conditions
 
 
 FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
 
 Values = npt.NDArray[Any]
 """Values of a parameter: positions among choices without order, or the numbers themselves."""
@@ -56,6 +60,7 @@ class PoolSettings:
             of their number.
         min_step: Smallest standard deviation of a local step of a number, in units of its range.
         max_step: Largest standard deviation of such a step.
+        n_of_branch: Fewest configurations of each branch before the search leaves it alone.
     """
 
     n_planned: int
@@ -64,6 +69,7 @@ class PoolSettings:
     n_labels: int
     min_step: float
     max_step: float
+    n_of_branch: int
 
 
 class Scale(Protocol):
@@ -239,17 +245,25 @@ class Pool:
     Args:
         axes: Axis of each parameter.
         settings: Size and spread.
+        conditions: Conditions of the parameters that some configurations lack.
     """
 
-    def __init__(self, axes: Mapping[str, Axis], settings: PoolSettings) -> None:
+    def __init__(
+        self,
+        axes: Mapping[str, Axis],
+        settings: PoolSettings,
+        conditions: Conditions | None = None,
+    ) -> None:
         self.settings = settings
+        self.conditions = conditions or {}
         self._axes = dict(axes)
+        self._column = {name: column for column, name in enumerate(self._axes)}
 
     def spread(self, rng: np.random.Generator) -> CandidateSet:
         """Candidates over the whole space alone, in the order of the Sobol sequence."""
         drawn = self._sobol(rng, self.settings.n_planned)
         values = [axis.values(drawn[:, i]) for i, axis in enumerate(self._axes.values())]
-        return self._candidates(values, 0)
+        return self._candidates(values, self._inactive(values), 0)
 
     def draw(
         self,
@@ -263,31 +277,40 @@ class Pool:
         """Seen configurations in their order, then points over the space and near known ones.
 
         Args:
-            seen: Distinct configurations.
+            seen: Distinct configurations, without inactive parameters.
             incumbents: Positions in ``seen`` of those near which points are drawn, best first.
             rng: Draws the points.
-            fixed: Values that every drawn point has.
+            fixed: Values that every drawn point has, unless they are inactive there.
             spread: Draws the points over the space instead of ``rng``, where they are to be equal
                 from pool to pool for the sake of their proxies.
         """
         fixed = fixed or {}
-        known = [
-            axis.known([params[name] for params in seen]) for name, axis in self._axes.items()
-        ]
+        inactive = np.zeros((len(seen), len(self._axes)), dtype=np.bool_)
+        for name in self.conditions:
+            inactive[:, self._column[name]] = [name not in params for params in seen]
+        known = []
+        for name, axis in self._axes.items():
+            of_active = axis.known([params[name] for params in seen if name in params])
+            if name in self.conditions:
+                # Any value stands for that of an inactive parameter.
+                of_all = np.repeat(axis.values(np.full(1, 0.5)), len(seen)).astype(of_active.dtype)
+                of_all[~inactive[:, self._column[name]]] = of_active
+                of_active = of_all
+            known.append(of_active)
         centres = np.empty((len(incumbents), len(self._axes)))
         for column, axis in enumerate(self._axes.values()):
             # An incumbent outside the range is replaced by the nearest point within.
             centres[:, column] = np.clip(axis.points(known[column][list(incumbents)]), 0.0, 1.0)
         everywhere = self._sobol(spread or rng, self.settings.n_global)
-        drawn = np.vstack([everywhere, self._near(centres, rng)])
-        values = []
-        for column, (name, axis) in enumerate(self._axes.items()):
-            if name in fixed:
-                new = np.repeat(axis.known([fixed[name]]), len(drawn))
-            else:
-                new = axis.values(drawn[:, column])
-            values.append(np.concatenate([known[column], new]))
-        return self._candidates(values, len(seen))
+        drawn = np.vstack([everywhere, self._near(centres, inactive[list(incumbents)], rng)])
+        new = [
+            np.repeat(axis.known([fixed[name]]), len(drawn))
+            if name in fixed
+            else axis.values(drawn[:, column])
+            for column, (name, axis) in enumerate(self._axes.items())
+        ]
+        values = [np.concatenate(parts) for parts in zip(known, new, strict=True)]
+        return self._candidates(values, np.vstack([inactive, self._inactive(new)]), len(seen))
 
     def _sobol(self, rng: np.random.Generator, n_points: int) -> FloatArray:
         from scipy.stats import qmc
@@ -295,31 +318,95 @@ class Pool:
         sequence = qmc.Sobol(len(self._axes), scramble=True, seed=rng)
         return np.asarray(sequence.random(n_points), dtype=np.float64)
 
-    def _near(self, centres: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """Points that differ from a centre in one parameter or a few, by small steps and large."""
+    def _near(
+        self, centres: FloatArray, inactive: BoolArray, rng: np.random.Generator
+    ) -> FloatArray:
+        """Points that differ from a centre in one parameter or a few, by small steps and large.
+
+        Args:
+            centres: Centres, shape (n_centres, n_parameters).
+            inactive: Mask of their inactive parameters, likewise: none of the few.
+            rng: Draws the points.
+        """
         n_parameters = len(self._axes)
         if len(centres) == 0:
             return np.empty((0, n_parameters))
         settings = self.settings
         shape = (settings.n_local, n_parameters)
-        points = centres[np.arange(settings.n_local) % len(centres)]
+        turns = np.arange(settings.n_local) % len(centres)
+        points, inactive = centres[turns], inactive[turns]
         changed = rng.random(shape) < min(1.0, 2.0 / n_parameters)
         changed[np.arange(len(points)), rng.integers(n_parameters, size=len(points))] = True
         low, high = np.log(settings.min_step), np.log(settings.max_step)
         steps = np.exp(rng.uniform(low, high, size=(len(points), 1))) * rng.normal(size=shape)
         elsewhere = rng.random(shape)
+        if self.conditions:
+            # A step of an inactive parameter would change nothing.
+            lot = np.where(inactive, np.inf, rng.random(shape))
+            n_active = n_parameters - inactive.sum(axis=1, keepdims=True)
+            changed = (lot < 2.0 / n_active) | (lot == lot.min(axis=1, keepdims=True))
         for column, axis in enumerate(self._axes.values()):
             moved = axis.moved(points[:, column], steps[:, column], elsewhere[:, column])
             points[:, column] = np.where(changed[:, column], moved, points[:, column])
+        if self.conditions:
+            # A step into another branch ends anywhere in it.
+            points = np.where(inactive, rng.random(shape), points)
         return points
 
-    def _candidates(self, values: Sequence[Values], n_seen: int) -> CandidateSet:
+    def _inactive(self, values: Sequence[Values]) -> BoolArray:
+        """Mask of the inactive parameters of drawn configurations, (n_points, n_parameters)."""
+        inactive = np.zeros((len(values[0]), len(values)), dtype=np.bool_)
+        for name, condition in self.conditions.items():
+            if condition is not None:
+                parent = self._column[condition.parent]
+                excluded = self._axes[condition.parent].known(condition.inactive)
+                inactive[:, self._column[name]] = inactive[:, parent] | np.isin(
+                    values[parent], excluded
+                )
+        return inactive
+
+    def _candidates(
+        self, values: Sequence[Values], inactive: BoolArray, n_seen: int
+    ) -> CandidateSet:
         choices, coordinates = {}, {}
         codes = np.empty((len(values[0]), len(self._axes)), dtype=np.intp)
         for column, (name, axis) in enumerate(self._axes.items()):
             choices[name], codes[:, column], of_choices = axis.coded(values[column])
+            if name in self.conditions:
+                codes[inactive[:, column], column] = len(choices[name])
+                choices[name] = Choices((*choices[name], INACTIVE))
+                if of_choices is not None:
+                    of_choices = np.append(of_choices, INACTIVE_COORDINATE)
             if of_choices is not None:
                 coordinates[name] = of_choices
+        self._settle(codes, [len(of_name) - 1 for of_name in choices.values()], n_seen)
         return CandidateSet(
-            choices, codes, coordinates=coordinates, drop_repeated=True, n_seen=n_seen
+            choices,
+            codes,
+            coordinates=coordinates,
+            drop_repeated=True,
+            n_seen=n_seen,
+            conditions=self.conditions,
         )
+
+    def _settle(self, codes: npt.NDArray[np.intp], last: Sequence[int], n_seen: int) -> None:
+        """Deactivate what no parent explains where that gives a seen configuration.
+
+        An objective that asks for parameters one after the other, and stopped there once, stops
+        there again.
+
+        Args:
+            codes: Candidates, those seen first; changed.
+            last: Position of the last choice of each parameter.
+            n_seen: Number of seen ones.
+        """
+        unexplained = np.array(
+            [name in self.conditions and self.conditions[name] is None for name in self._axes]
+        )
+        lacking = (codes[:n_seen] == np.array(last)) & unexplained
+        for pattern in np.unique(lacking[lacking.any(axis=1)], axis=0):
+            others = np.ascontiguousarray(codes[:, ~pattern])
+            stopped = {row.tobytes() for row in others[:n_seen][(lacking == pattern).all(axis=1)]}
+            for candidate in range(n_seen, len(codes)):
+                if others[candidate].tobytes() in stopped:
+                    codes[candidate, pattern] = np.array(last)[pattern]

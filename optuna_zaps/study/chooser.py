@@ -110,15 +110,12 @@ class Chooser:
         """Search over a space and its observations, for no trial in particular."""
         return space.view(study, self._reader, None, {})
 
-    def choose(
-        self, ask: Ask, space: CandidateSpace, others: Mapping[str, Any]
-    ) -> Chosen | Exhausted | None:
+    def choose(self, ask: Ask, space: CandidateSpace) -> Chosen | Exhausted | None:
         """Choose a configuration for a trial, claim it, and annotate the trial with the reason.
 
         Args:
             ask: The trial.
             space: Candidates to choose from.
-            others: Configurations that were claimed for the trial in other spaces.
 
         Returns:
             ``None`` if no candidate agrees with the parameters that are fixed already.
@@ -144,9 +141,7 @@ class Chooser:
                 self.trials.refresh(study)
                 continue
             params = candidates.params(proposal.candidate)
-            if self._claims.secure(
-                study, trial, space.configurations, params, others=others, next_number=next_number
-            ):
+            if self._claims.secure(study, trial, space.configurations, params, next_number):
                 annotate(study, trial, proposal)
                 n_running = len(observations.objectives[0].pending)
                 n_free = int((matching & ~observations.unavailable).sum()) - 1

@@ -56,8 +56,6 @@ class Claims:
         trial: FrozenTrial,
         configurations: Configurations,
         params: Mapping[str, Any],
-        *,
-        others: Mapping[str, Any],
         next_number: int | None,
     ) -> bool:
         """Claim a configuration, and back off if another trial holds it.
@@ -67,17 +65,16 @@ class Claims:
             trial: The trial.
             configurations: The space of the configuration.
             params: The configuration.
-            others: Configurations that the trial has claimed in other spaces.
             next_number: Result of :meth:`next_number`.
 
         Returns:
             Whether the trial may evaluate it.
         """
-        self.write(study, trial, {**others, **params})
+        self.write(study, trial, params)
         if self._is_alone(study, next_number) or self._holds(study, trial, configurations, params):
             return True
         # At once, since the other waits for it no longer than a moment.
-        self.write(study, trial, others)
+        self.write(study, trial, {})
         self._trials.refresh(study)
         return False
 

@@ -22,6 +22,9 @@ from optuna.trial import TrialState
 
 from optuna_zaps.search.candidates import CandidateSet
 from optuna_zaps.search.choices import choice_key
+from optuna_zaps.search.conditions import INACTIVE
+from optuna_zaps.search.conditions import Conditions
+from optuna_zaps.search.conditions import active_params
 from optuna_zaps.search.observations import History
 from optuna_zaps.search.observations import Observations
 from optuna_zaps.search.observations import capped_labels
@@ -62,19 +65,29 @@ class DrawnConfigurations:
 
     Args:
         space: Distribution of each parameter.
+        conditions: Conditions of those that some configurations lack.
     """
 
-    def __init__(self, space: Mapping[str, BaseDistribution]) -> None:
+    def __init__(
+        self, space: Mapping[str, BaseDistribution], conditions: Conditions | None = None
+    ) -> None:
         self.names = tuple(space)
+        self._conditions = conditions or {}
         self._parameters = {name: parameter_of(d) for name, d in space.items()}
         self._params: dict[Identity, dict[str, Any]] = {}
 
     def index(self, params: Mapping[str, Any]) -> Identity | None:
         """See :class:`Configurations`."""
-        if not all(n in params and p.offers(params[n]) for n, p in self._parameters.items()):
+        active = active_params(params, self._conditions) if self._conditions else params
+        if active is None:
             return None
-        values = {name: p.spelling(params[name]) for name, p in self._parameters.items()}
-        identity = tuple(map(choice_key, values.values()))
+        values = {}
+        for name, parameter in self._parameters.items():
+            if name in active and parameter.offers(active[name]):
+                values[name] = parameter.spelling(active[name])
+            elif name in active or name not in self._conditions:
+                return None
+        identity = tuple(choice_key(values.get(name, INACTIVE)) for name in self.names)
         self._params.setdefault(identity, values)
         return identity
 

@@ -77,8 +77,7 @@ class Notes:
         sampler: Name of the sampler's class.
         independent_sampler: Name of the class that samples what the sampler leaves to it.
         warn_independent: Whether to warn where a parameter goes to that sampler.
-        group: Whether each group of parameters is searched. Nothing is said of inferred spaces
-            then: branches alone go to the other sampler, until they are known.
+        group: Whether nothing is to be said of inferred spaces.
         warnings: Logs the warnings.
     """
 
@@ -142,15 +141,16 @@ class Notes:
             and f"inferred {study._study_id}" not in self._warnings
         )
 
-    def warn_of_branches(self, study: Study, param_name: str) -> None:
-        """Warn of a parameter that an inferred space lacks because some trials do."""
-        self._warn_of_inferred(
-            study,
-            f"Parameters that do not occur alike in every finished trial, such as `{param_name}`, "
-            f"are sampled independently using `{self._independent_sampler}` instead of "
-            f"`{self._sampler}`. Set `group` to `True` to search them too, or "
-            "`warn_independent_sampling` to `False` to suppress this warning.",
-        )
+    def warn_of_left_out(self, study: Study, param_name: str) -> None:
+        """Warn of a parameter that an inferred space lacks because its distributions differ."""
+        if self.has_to_say_of_inferred(study):
+            self._warn_of_inferred(
+                study,
+                f"Parameters whose choices, type or scale change, such as `{param_name}`, are "
+                f"sampled independently using `{self._independent_sampler}` instead of "
+                f"`{self._sampler}`. Set `warn_independent_sampling` to `False` to suppress this "
+                "warning.",
+            )
 
     def warn_of_exhaustion(self, study: Study, *, is_whole: bool, is_latest_range: bool) -> None:
         """Warn that an inferred space is exhausted.

@@ -15,6 +15,7 @@ from typing import Any
 from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 from optuna.distributions import BaseDistribution
 from optuna.distributions import CategoricalDistribution
 from optuna.distributions import FloatDistribution
@@ -23,8 +24,12 @@ from optuna.distributions import IntDistribution
 from optuna_zaps import _checks
 from optuna_zaps.search.candidates import MAX_CANDIDATES
 from optuna_zaps.search.candidates import CandidateSet
+from optuna_zaps.search.choices import Choices
 from optuna_zaps.search.choices import choice_key
 from optuna_zaps.search.choices import is_missing
+from optuna_zaps.search.conditions import INACTIVE
+from optuna_zaps.search.conditions import INACTIVE_COORDINATE
+from optuna_zaps.search.conditions import Conditions
 from optuna_zaps.search.encoding import MAX_CELLS
 from optuna_zaps.search.pool import Axis
 from optuna_zaps.search.pool import NumericAxis
@@ -350,6 +355,61 @@ def coordinates_of(space: Mapping[str, BaseDistribution]) -> dict[str, list[floa
 def grid(space: Mapping[str, BaseDistribution]) -> CandidateSet:
     """Enumerate every configuration of a space."""
     return CandidateSet.grid(choices_of(space), coordinates=coordinates_of(space))
+
+
+def branches(
+    space: Mapping[str, BaseDistribution], conditions: Conditions, *, with_proxies: bool
+) -> CandidateSet | None:
+    """Enumerate every configuration of a space whose parameters are not always active.
+
+    Args:
+        space: Distribution of each parameter.
+        conditions: Conditions of those that some configurations lack.
+        with_proxies: As for :func:`is_enumerable`.
+
+    Returns:
+        ``None`` where there are too many, or it is not known of each which parameters it has.
+    """
+    found = {name: parameter_of(d) for name, d in space.items()}
+    if None in conditions.values() or any(p.count() > MAX_CANDIDATES for p in found.values()):
+        return None
+    n_columns = sum(parameter.n_columns for parameter in found.values())
+    most = MAX_CANDIDATES if with_proxies else min(MAX_CANDIDATES, MAX_CELLS // int(n_columns))
+    choices: dict[str, Choices] = {}
+    codes: dict[str, npt.NDArray[np.intp]] = {}
+    n_candidates = 1
+    for name in (*(name for name in space if name not in conditions), *conditions):
+        values = Choices(found[name].all())
+        condition = conditions.get(name)
+        inactive = np.zeros(n_candidates, dtype=np.bool_)
+        if condition is not None:
+            parent, excluded = condition.parent, {INACTIVE, *condition.keys}
+            inactive = np.isin(
+                codes[parent],
+                [code for code, key in enumerate(choices[parent].keys) if key in excluded],
+            )
+        n_branch = np.where(inactive, 1, len(values))
+        n_candidates = int(n_branch.sum())
+        if n_candidates > most:
+            return None
+        # Each configuration so far branches into one for each value.
+        rows = np.repeat(np.arange(len(n_branch)), n_branch)
+        codes = {known: of_known[rows] for known, of_known in codes.items()}
+        codes[name] = np.arange(n_candidates) - (np.cumsum(n_branch) - n_branch)[rows]
+        choices[name] = values
+        if condition is not None:
+            choices[name] = Choices((*values, INACTIVE))
+            codes[name][inactive[rows]] = len(values)
+    coordinates = {
+        name: [*values, INACTIVE_COORDINATE] if name in conditions else values
+        for name, values in coordinates_of(space).items()
+    }
+    return CandidateSet(
+        {name: choices[name] for name in space},
+        np.stack([codes[name] for name in space], axis=1),
+        coordinates=coordinates,
+        conditions=conditions,
+    )
 
 
 def axes_of(

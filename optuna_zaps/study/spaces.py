@@ -21,6 +21,9 @@ from optuna.trial import FrozenTrial
 from optuna_zaps._randomness import stream
 from optuna_zaps.search.candidates import CandidateSet
 from optuna_zaps.search.choices import choice_key
+from optuna_zaps.search.conditions import NO_CONDITIONS
+from optuna_zaps.search.conditions import Conditions
+from optuna_zaps.search.conditions import neglected_branch
 from optuna_zaps.search.observations import Observations
 from optuna_zaps.search.outcomes import JointSearch
 from optuna_zaps.search.pool import Axis
@@ -74,16 +77,19 @@ class Searches:
         """Searches over pools, whose models remember their fits from pool to pool."""
         return replace(self, profile=self.profile.for_pools(), is_pool=True)
 
-    def pool(self, axes: Mapping[str, Axis], *, with_proxies: bool) -> Pool:
+    def pool(
+        self, axes: Mapping[str, Axis], conditions: Conditions, *, with_proxies: bool
+    ) -> Pool:
         """Make the pool of a space that cannot be enumerated.
 
         Args:
             axes: Axis of each parameter.
+            conditions: Conditions of those that some configurations lack.
             with_proxies: Whether there is a function of proxies.
         """
         with_numbers = any(axis.is_numeric for axis in axes.values())
         situation = Situation(with_proxies, with_numbers, is_pool=True)
-        return Pool(axes, self.profile.adapted(situation).pool)
+        return Pool(axes, self.profile.adapted(situation).pool, conditions)
 
     def refuse_to_lack_proxies(self) -> None:
         """Refuse settings that need proxies, where there are none.
@@ -170,6 +176,7 @@ class DrawnSpace:
         space: Distribution of each parameter.
         searches: Makes a search over each pool.
         function: Proxies of a configuration.
+        conditions: Conditions of the parameters that some configurations lack.
     """
 
     is_exhaustible = False
@@ -179,21 +186,31 @@ class DrawnSpace:
         space: Mapping[str, BaseDistribution],
         searches: Searches,
         function: RememberedProxies | None,
+        conditions: Conditions,
     ) -> None:
         self._space = dict(space)
+        self._conditions = conditions
         self._searches = searches
         self._seed = searches.seed
         self._function = function
         self._ranges: Mapping[str, BaseDistribution] = {}
-        self._pool = searches.pool(parameters.axes_of(space), with_proxies=function is not None)
-        self._drawn = DrawnConfigurations(space)
+        self._pool = searches.pool(
+            parameters.axes_of(space), conditions, with_proxies=function is not None
+        )
+        self._drawn = DrawnConfigurations(space, conditions)
         self.configurations: Configurations = self._drawn
+        parents = sorted({c.parent for c in conditions.values() if c is not None})
+        self._parents = parameters.choices_of({name: space[name] for name in parents})
+        self._unordered = [
+            name for name in parents if parameters.parameter_of(space[name]).coordinates() is None
+        ]
         self._reference: ProxyTable | None = None
         self._planning: JointSearch | None = None
         self._latest: JointSearch | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (DrawnSpace, (self._space, self._searches, self._function))
+        arguments = self._space, self._searches, self._function, self._conditions
+        return (DrawnSpace, arguments)
 
     @property
     def search(self) -> JointSearch:
@@ -225,7 +242,12 @@ class DrawnSpace:
     ) -> tuple[JointSearch, Observations]:
         """See :class:`CandidateSpace`."""
         planning = self.planning_search()
-        is_planned = trial is not None and trial.number < planning.primary.n_startup
+        # What no parent explains can be told from the configurations that were tried alone.
+        is_planned = (
+            trial is not None
+            and trial.number < planning.primary.n_startup
+            and None not in self._conditions.values()
+        )
         if is_planned and not self._ranges and not fixed.keys() & self._space.keys():
             return planning, reader.read(study, planning.primary.candidates, trial)
         seen, observed = reader.read_drawn(study, self._drawn, trial)
@@ -234,11 +256,32 @@ class DrawnSpace:
         spread = None if self._function is None else stream(self._seed, "pool")
         rng = stream(self._seed, "pool", len(seen) + 1)
         pool, fixed = self._pool_of_trial(fixed)
-        candidates = pool.draw(seen, observed.incumbents().tolist(), rng, fixed, spread=spread)
+        branch = {} if trial is None or fixed else self._neglected_branch(seen)
+        centres = observed.incumbents().tolist()
+        inside = [i for i in centres if branch.items() <= seen[i].items()]
+        candidates = pool.draw(seen, inside or centres, rng, branch or fixed, spread=spread)
+        if branch and len(candidates) == len(seen):
+            # The branch has nothing new.
+            candidates = pool.draw(seen, centres, rng, spread=spread)
         self._latest = search = self._search_over(candidates)
         n_labels = self._pool.settings.n_labels
         observed = observed.thinned(n_labels, best_first, stream(self._seed, "labels"))
         return search, observed.widened(len(candidates))
+
+    def _neglected_branch(self, seen: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """Branch that this trial has to choose from, empty for any.
+
+        Every other trial is free, so that what it finds is not found late.
+        """
+        if not self._conditions or len(seen) % 2:
+            return {}
+        return neglected_branch(
+            self._parents,
+            self._unordered,
+            self._conditions,
+            seen,
+            self._pool.settings.n_of_branch,
+        )
 
     def _pool_of_trial(self, fixed: Mapping[str, Any]) -> tuple[Pool, dict[str, Any]]:
         """Pool to draw from, and those of the fixed values that the space has."""
@@ -252,7 +295,8 @@ class DrawnSpace:
             return self._pool, offered
         # A fixed value may lie outside the range.
         ranges = {name: d for name, d in self._ranges.items() if name not in offered}
-        return Pool(parameters.axes_of(self._space, ranges), self._pool.settings), offered
+        axes = parameters.axes_of(self._space, ranges)
+        return Pool(axes, self._pool.settings, self._conditions), offered
 
     def _search_over(self, candidates: CandidateSet) -> JointSearch:
         if self._function is None:
@@ -290,19 +334,32 @@ class Spaces:
         candidates, proxies = _candidates_of_table(table, space)
         return EnumeratedSpace(self._searches.over(candidates, ProxyTable(proxies)))
 
-    def of(self, space: Mapping[str, BaseDistribution]) -> CandidateSpace:
-        """Space with all configurations, if they can be enumerated."""
-        if not parameters.is_enumerable(space, with_proxies=self._function is not None):
-            return self.drawn(space)
-        candidates = parameters.grid(space)
+    def of(
+        self, space: Mapping[str, BaseDistribution], conditions: Conditions = NO_CONDITIONS
+    ) -> CandidateSpace:
+        """Space with all configurations, if they can be enumerated.
+
+        Args:
+            space: Distribution of each parameter.
+            conditions: Conditions of those that some configurations lack.
+        """
+        with_proxies = self._function is not None
+        if conditions:
+            candidates = parameters.branches(space, conditions, with_proxies=with_proxies)
+        elif parameters.is_enumerable(space, with_proxies=with_proxies):
+            candidates = parameters.grid(space)
+        else:
+            candidates = None
+        if candidates is None:
+            return self.drawn(space, conditions)
         proxies = None
         if self._function is not None:
             proxies = ProxyTable.from_function(self._function, candidates)
         return EnumeratedSpace(self._searches.over(candidates, proxies))
 
-    def drawn(self, space: Mapping[str, BaseDistribution]) -> DrawnSpace:
-        """Space of which configurations are drawn."""
-        drawn = DrawnSpace(space, self._searches.over_pools(), self._function)
+    def drawn(self, space: Mapping[str, BaseDistribution], conditions: Conditions) -> DrawnSpace:
+        """Space of which configurations are drawn; arguments as for :meth:`of`."""
+        drawn = DrawnSpace(space, self._searches.over_pools(), self._function, conditions)
         # A proxy function that fails does so when the space is made.
         drawn.planning_search()
         return drawn

@@ -12,6 +12,7 @@ from collections.abc import Hashable
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from typing import Any
+from typing import NamedTuple
 from typing import Protocol
 
 import numpy as np
@@ -21,6 +22,7 @@ from optuna.study import Study
 from optuna.trial import TrialState
 
 from optuna_zaps._randomness import stream
+from optuna_zaps.search.conditions import Conditions
 from optuna_zaps.study import parameters
 from optuna_zaps.study.cache import Choice
 from optuna_zaps.study.cache import PerStudy
@@ -167,7 +169,7 @@ class GivenSpaceStrategy:
                 ask.study.stop()
 
     def _choose(self, ask: Ask) -> dict[str, Any] | None:
-        chosen = self._chooser.choose(ask, self.space, {})
+        chosen = self._chooser.choose(ask, self.space)
         if isinstance(chosen, Chosen):
             self._n_free[ask.study] = chosen.n_free
             return chosen.params
@@ -198,6 +200,14 @@ class GivenSpaceStrategy:
             )
 
 
+class _KnownSpace(NamedTuple):
+    """A space, and the facts that it was made of."""
+
+    distributions: dict[str, BaseDistribution]
+    conditions: Conditions
+    space: CandidateSpace
+
+
 class InferredSpaceStrategy:
     """Strategy of a space that is inferred from the finished trials of a study.
 
@@ -206,30 +216,21 @@ class InferredSpaceStrategy:
         chooser: Chooses configurations.
         notes: Takes warnings.
         independent_sampler: Samples where an inferred space is exhausted.
-        group: Whether each group of parameters that occur together is a space.
     """
 
     def __init__(
-        self,
-        spaces: Spaces,
-        chooser: Chooser,
-        notes: Notes,
-        independent_sampler: BaseSampler,
-        group: bool,
+        self, spaces: Spaces, chooser: Chooser, notes: Notes, independent_sampler: BaseSampler
     ) -> None:
         self._spaces = spaces
         self._chooser = chooser
         self._notes = notes
         self._independent_sampler = independent_sampler
-        self._group = group
         self._inferred = InferredSpaces(chooser.trials.of)
-        self._known: dict[Hashable, tuple[dict[str, BaseDistribution], CandidateSpace]] = {}
+        self._known: dict[Hashable, _KnownSpace] = {}
         self.space: CandidateSpace | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        arguments = (
-            self._spaces, self._chooser, self._notes, self._independent_sampler, self._group
-        )  # fmt: skip
+        arguments = self._spaces, self._chooser, self._notes, self._independent_sampler
         return (InferredSpaceStrategy, arguments)
 
     def space_of(self, study: Study) -> CandidateSpace:
@@ -239,31 +240,24 @@ class InferredSpaceStrategy:
     def relative_space(self, ask: Ask) -> dict[str, BaseDistribution]:
         """See :class:`Strategy`."""
         self._chooser.trials.refresh(ask.study)
-        return {
-            name: distribution
-            for space in self._inferred_spaces(ask.study)
-            for name, distribution in space.items()
-        }
+        return self._inferred_space(ask.study)
 
     def sample_relative(
         self, ask: Ask, search_space: Mapping[str, BaseDistribution]
     ) -> dict[str, Any]:
         """See :class:`Strategy`; a space whose ranges have changed waits for the parameters."""
-        params: dict[str, Any] = {}
         choices = self._chooser.record(ask).choices = []
+        chosen: dict[str, Any] | None = None
         if search_space:
-            for space in self._spaces_among(ask, search_space):
-                chosen = None
-                if not space.keys() & self._inferred.changing(ask.study):
-                    asked = {name: d for name, d in space.items() if name in search_space}
-                    chosen = self._choose(ask, space, asked, params)
-                    params.update(chosen)
-                choices.append(Choice(space, chosen))
+            space = self._with_fixed(ask, search_space)
+            if not space.keys() & self._inferred.changing(ask.study):
+                chosen = self._choose(ask, space, dict(search_space))
+            choices.append(Choice(space, chosen))
         self._chooser.trials.forget()
         return {
-            name: parameters.offered(name, params[name], distribution)
+            name: parameters.offered(name, chosen[name], distribution)
             for name, distribution in search_space.items()
-            if name in params
+            if chosen is not None and name in chosen
         }
 
     def sample_independent(self, ask: Ask, param_name: str, distribution: BaseDistribution) -> Any:
@@ -271,12 +265,13 @@ class InferredSpaceStrategy:
         choices = self._chooser.record(ask).choices
         choice = next((each for each in choices if param_name in each.space), None)
         if choice is None:
-            self._warn_of_branches(ask.study, param_name)
+            if self._inferred.is_left_out(ask.study, param_name):
+                self._notes.warn_of_left_out(ask.study, param_name)
             return NOTHING
         is_expected = parameters.same(choice.space[param_name], distribution)
         if choice.params is None or not is_expected:
             choice.space[param_name] = distribution
-            choice.params = self._choose_again(ask, choice, choices)
+            choice.params = self._choose_again(ask, choice)
         if param_name not in choice.params:
             return NOTHING
         return parameters.parameter_of(distribution).find(choice.params[param_name])
@@ -290,18 +285,12 @@ class InferredSpaceStrategy:
         if self.space is not None:
             self._chooser.withdraw_unused(ask)
 
-    def _choose_again(self, ask: Ask, choice: Choice, choices: list[Choice]) -> dict[str, Any]:
+    def _choose_again(self, ask: Ask, choice: Choice) -> dict[str, Any]:
         """Choose a configuration at a parameter whose range is not the expected one."""
         fixed = {**ask.fixed, **ask.trial.params}
         asked = {name: d for name, d in choice.space.items() if name not in fixed}
-        others = {
-            name: value
-            for other in choices
-            if other is not choice
-            for name, value in (other.params or {}).items()
-        }
         self._chooser.trials.refresh(ask.study)
-        params = self._choose(ask, choice.space, asked, others)
+        params = self._choose(ask, choice.space, asked)
         self._chooser.trials.forget()
         return params
 
@@ -310,7 +299,6 @@ class InferredSpaceStrategy:
         ask: Ask,
         space: dict[str, BaseDistribution],
         asked: dict[str, BaseDistribution],
-        others: Mapping[str, Any],
     ) -> dict[str, Any]:
         """Choose a configuration, or let the independent sampler do so.
 
@@ -318,10 +306,9 @@ class InferredSpaceStrategy:
             ask: The trial.
             space: Distributions that the trial is expected to ask for.
             asked: Those of them that are not decided yet.
-            others: Configurations that were claimed for the trial in other spaces.
         """
         self.space = self._space_within(ask.study, space)
-        chosen = self._chooser.choose(ask, self.space, others)
+        chosen = self._chooser.choose(ask, self.space)
         if isinstance(chosen, Chosen):
             return chosen.params
         if isinstance(chosen, Exhausted):
@@ -334,41 +321,23 @@ class InferredSpaceStrategy:
         return self._independent_sampler.sample_relative(ask.study, ask.trial, undecided)
 
     def _inferred_space(self, study: Study) -> dict[str, BaseDistribution]:
-        """Parameters that all trials share and that leave a choice."""
-        return self._variable(study, self._inferred.shared(study))
-
-    def _inferred_spaces(self, study: Study) -> list[dict[str, BaseDistribution]]:
-        """Spaces that a study is searched in: one, or one for each group."""
-        if self._group:
-            spaces = [self._variable(study, space) for space in self._inferred.groups(study)]
-        else:
-            spaces = [self._inferred_space(study)]
-        return [space for space in spaces if space]
-
-    def _variable(
-        self, study: Study, space: Mapping[str, BaseDistribution]
-    ) -> dict[str, BaseDistribution]:
         """Parameters of which the study's trials have had more than one value to choose."""
-        united = self._inferred.united(study, space)
-        return {name: d for name, d in space.items() if not united[name].single()}
+        known = self._inferred.known(study)
+        united = self._inferred.united(study, known)
+        return {name: d for name, d in known.items() if not united[name].single()}
 
-    def _spaces_among(
+    def _with_fixed(
         self, ask: Ask, search_space: Mapping[str, BaseDistribution]
-    ) -> list[dict[str, BaseDistribution]]:
-        """Split a search space into those that are searched on their own.
+    ) -> dict[str, BaseDistribution]:
+        """Search space with the parameters that an outer sampler fixes.
 
-        Parameters that an outer sampler fixes are no part of the search space, but of the
-        configurations.
+        They are no part of the search space, but of the configurations.
         """
-        if not self._group and not ask.fixed:
-            return [dict(search_space)]
-        spaces = [
-            {name: d for name, d in space.items() if name in search_space or name in ask.fixed}
-            for space in self._inferred_spaces(ask.study)
-        ]
-        grouped = {name for space in spaces for name in space}
-        rest = {name: d for name, d in search_space.items() if name not in grouped}
-        return [space for space in (*spaces, rest) if space.keys() & search_space.keys()]
+        if not ask.fixed:
+            return dict(search_space)
+        inferred = self._inferred_space(ask.study).items()
+        known = {name: d for name, d in inferred if name in search_space or name in ask.fixed}
+        return {**known, **search_space}
 
     def _space_within(self, study: Study, space: dict[str, BaseDistribution]) -> CandidateSpace:
         """Space that proposes within the latest ranges, and learns from trials with others too."""
@@ -378,44 +347,32 @@ class InferredSpaceStrategy:
                 "parameter in common, or there is none. Pass search_space=, or run a trial first."
             )
         united = self._inferred.united(study, space)
+        conditions = self._inferred.conditions(study, space)
         ranges = {name: d for name, d in space.items() if not parameters.same(d, united[name])}
-        known = self._known_space(united, has_ranges=bool(ranges))
+        known = self._known_space(united, conditions, has_ranges=bool(ranges))
         if ranges:
             assert isinstance(known, DrawnSpace)
             return known.within(ranges)
         return known
 
     def _known_space(
-        self, space: dict[str, BaseDistribution], *, has_ranges: bool
+        self, space: dict[str, BaseDistribution], conditions: Conditions, *, has_ranges: bool
     ) -> CandidateSpace:
-        """Space of distributions, made anew only where one of them has changed."""
+        """Space of distributions, made anew only where one of them or a condition has changed."""
         key = frozenset(space), has_ranges
-        distributions, known = self._known.get(key, (None, None))
+        known = self._known.get(key)
         if (
             known is None
-            or distributions is None
-            or not parameters.same_space(distributions, space)
+            or known.conditions != conditions
+            or not parameters.same_space(known.distributions, space)
         ):
-            known = self._spaces.drawn(space) if has_ranges else self._spaces.of(space)
-            self._known[key] = dict(space), known
-        return known
-
-    def _warn_of_branches(self, study: Study, param_name: str) -> None:
-        """Warn of a parameter that no inferred space has, unless it is new like all others."""
-        if self._notes.has_to_say_of_inferred(study):
-            variable, shared = self._inferred.variable(study), self._inferred.shared(study)
-            if variable and param_name not in shared:
-                self._notes.warn_of_branches(study, param_name)
+            make = self._spaces.drawn if has_ranges else self._spaces.of
+            known = _KnownSpace(dict(space), conditions, make(space, conditions))
+            self._known[key] = known
+        return known.space
 
     def _warn_of_exhaustion(self, study: Study, *, is_whole: bool) -> None:
-        if not self._notes.has_to_say_of_inferred(study):
-            return
-        branches = set[str]()
-        if is_whole:
-            branches = self._inferred.variable(study) - self._inferred_space(study).keys()
-        if branches:
-            self._notes.warn_of_branches(study, min(branches))
-        else:
+        if self._notes.has_to_say_of_inferred(study):
             self._notes.warn_of_exhaustion(
                 study,
                 is_whole=is_whole,

@@ -9,6 +9,7 @@ from typing import Any
 import warnings
 
 import optuna
+from optuna.distributions import BaseDistribution
 from optuna.distributions import CategoricalDistribution
 from optuna.distributions import FloatDistribution
 from optuna.samplers import PartialFixedSampler
@@ -252,22 +253,40 @@ def one_has_no_parameter(trial: optuna.Trial) -> float:
     return trial.suggest_float("momentum", 0, 1)
 
 
-@pytest.mark.parametrize("objective", [classifier, layers, one_has_no_parameter])
-@pytest.mark.parametrize("seed", range(3))
-def test_branches_are_told_in_one_true_sentence(
-    objective: Objective, seed: int, caplog: pytest.LogCaptureFixture
-) -> None:
-    study_of(objective, ZAPSSampler(seed=seed))
+def study_with_other_choices(**options: Any) -> optuna.Study:
+    """Study of which another storage's trials were added, with other choices of a parameter."""
+    study = optuna.create_study(sampler=ZAPSSampler(seed=0, **options))
+    for choices in (["a", "b"], ["a", "b", "c"]):
+        space: dict[str, BaseDistribution] = {
+            "c": CategoricalDistribution(choices), "x": FloatDistribution(0, 1)
+        }  # fmt: skip
+        params = {"c": "a", "x": 0.5}
+        study.add_trial(create_trial(params=params, distributions=space, value=1.0))
+    study.optimize(
+        lambda t: t.suggest_float("x", 0, 1) + len(t.suggest_categorical("c", ["a", "b", "c"])),
+        n_trials=4,
+    )
+    return study
+
+
+def test_what_is_left_out_is_told_in_one_true_sentence(caplog: pytest.LogCaptureFixture) -> None:
+    study_with_other_choices()
     (record,) = caplog.records
-    assert "Parameters that do not occur alike in every finished trial" in record.message
+    assert "Parameters whose choices, type or scale change, such as `c`" in record.message
     assert "`TPESampler`" in record.message
-    assert "`group` to `True`" in record.message
-    assert "Every configuration" not in record.message
 
 
 @pytest.mark.parametrize("options", [{"group": True}, {"warn_independent_sampling": False}])
+def test_nothing_is_said_of_what_is_left_out_to_who_wants_no_warning(
+    options: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    study_with_other_choices(**options)
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("options", [{}, {"group": True}])
 @pytest.mark.parametrize("objective", [classifier, layers, one_has_no_parameter])
-def test_nothing_is_said_of_branches_that_are_searched_or_by_who_wants_no_warning(
+def test_nothing_is_said_of_branches_which_are_searched(
     objective: Objective, options: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     """With ``group=True`` and no initial trials, Optuna's own test has no line on stderr."""
@@ -275,13 +294,13 @@ def test_nothing_is_said_of_branches_that_are_searched_or_by_who_wants_no_warnin
     assert not caplog.records
 
 
-def test_a_sampler_started_on_finished_branches_says_no_more(
+def test_a_sampler_started_on_finished_branches_says_nothing(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     study = study_of(classifier, TPESampler(seed=0))
     study.sampler = ZAPSSampler(seed=0)
     study.optimize(classifier, n_trials=10)
-    assert len(caplog.records) == 1
+    assert not caplog.records
 
 
 def test_a_range_that_begins_to_change_is_no_branch(caplog: pytest.LogCaptureFixture) -> None:

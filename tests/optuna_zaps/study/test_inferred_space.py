@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from copy import copy
-
 from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -10,13 +8,11 @@ from optuna.distributions import BaseDistribution
 from optuna.distributions import CategoricalDistribution
 from optuna.distributions import FloatDistribution
 from optuna.distributions import IntDistribution
-from optuna.search_space import _GroupDecomposedSearchSpace
-from optuna.search_space import intersection_search_space
-from optuna.trial import FrozenTrial
 from optuna.trial import TrialState
 from optuna.trial import create_trial
 import pytest
 
+from optuna_zaps.search.conditions import active_params
 from optuna_zaps.study.inferred_space import InferredSpaces
 
 
@@ -37,7 +33,7 @@ STATES = st.sampled_from([TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAI
 
 @settings(deadline=None, max_examples=40)
 @given(st.lists(st.tuples(SPACES, st.integers(0, 3), STATES), max_size=8))
-def test_the_spaces_are_those_of_optuna(
+def test_the_space_has_all_that_finished_trials_had(
     steps: list[tuple[dict[str, BaseDistribution], int, TrialState]],
 ) -> None:
     study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
@@ -52,26 +48,16 @@ def test_the_spaces_are_those_of_optuna(
             study.tell(running.pop(which), value, state=state)
         finished = [t for t in study.trials if t.state in (TrialState.COMPLETE, TrialState.PRUNED)]
         latest = {name: d for trial in finished for name, d in trial.distributions.items()}
-        # Optuna leaves a parameter out of the one and keeps its first range in the other.
-        alike = [replaced_distributions(trial, latest) for trial in finished]
-        shared = intersection_search_space(alike, include_pruned=True)
-        assert spaces.shared(study) == shared
-        decomposed = _GroupDecomposedSearchSpace(include_pruned=True).calculate(study)
-        names = [list(space) for space in spaces.groups(study)]
-        assert names == [sorted(space) for space in decomposed.search_spaces]
-        assert all(
-            distribution == latest[name]
-            for space in spaces.groups(study)
-            for name, distribution in space.items()
-        )
-
-
-def replaced_distributions(
-    trial: FrozenTrial, distributions: dict[str, BaseDistribution]
-) -> FrozenTrial:
-    twin = copy(trial)  # not create_trial, which refuses a value out of the latest range
-    twin.distributions = {name: distributions[name] for name in trial.distributions}
-    return twin
+        known = spaces.known(study)
+        assert known == latest
+        assert list(known) == sorted(latest)
+        lacking = {name for name in latest if any(name not in t.params for t in finished)}
+        conditions = spaces.conditions(study, known)
+        assert conditions.keys() == lacking
+        # They tell of each of these trials which parameters it had, as far as they can.
+        for trial in finished:
+            active = active_params(trial.params, conditions)
+            assert active == trial.params
 
 
 @pytest.mark.parametrize(
@@ -123,7 +109,7 @@ def test_a_parameter_whose_range_changes_is_one_over_the_union(
         for distribution in (first, second, second):
             study.tell(study.ask({"x": distribution}), 1.0)
         spaces = InferredSpaces()
-        assert spaces.shared(study) == {"x": second}
+        assert spaces.known(study) == {"x": second}
         assert list(spaces.changing(study)) == ["x"]
         assert spaces.united(study, {"x": second}) == {"x": union}
 
@@ -150,14 +136,13 @@ def test_what_optuna_takes_for_another_parameter_is_left_out(
         )
         study.add_trial(trial)
     spaces = InferredSpaces()
-    assert spaces.shared(study) == {"y": IntDistribution(1, 9)}
-    assert spaces.groups(study) == [{"y": IntDistribution(1, 9)}]
+    assert spaces.known(study) == {"y": IntDistribution(1, 9)}
+    assert spaces.is_left_out(study, "x")
 
 
 def test_a_result_is_the_callers_own() -> None:
     study = optuna.create_study()
     study.optimize(lambda trial: trial.suggest_int("n", 1, 9), n_trials=2)
     spaces = InferredSpaces()
-    spaces.shared(study).clear()
-    spaces.groups(study)[0].clear()
-    assert list(spaces.shared(study)) == list(spaces.groups(study)[0]) == ["n"]
+    spaces.known(study).clear()
+    assert list(spaces.known(study)) == ["n"]

@@ -203,7 +203,7 @@ class DrawnInterleaving(Interleaving):
     @invariant()
     def a_value_is_that_of_its_configuration(self) -> None:
         searches = Searches(FLAT.with_startup(self.startup), self.seed)
-        drawn = DrawnSpace(self.space, searches.over_pools(), None)
+        drawn = DrawnSpace(self.space, searches.over_pools(), None, {})
         search, observed = drawn.view(self.study, HistoryReader(), None, {})
         told: dict[int, list[float]] = {}
         others = set()
