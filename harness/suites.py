@@ -14,6 +14,7 @@ from harness.problems import FAMILIES
 from harness.problems import Kind
 from harness.problems import Problem
 from harness.problems import functions
+from harness.problems import hard
 from harness.problems import hpo
 from harness.problems import load
 from harness.problems import texts
@@ -94,6 +95,16 @@ SUITES = {
             budgets=(100,),
             seeds=20,
             samplers=("zaps", "tpe", "random"),
+        ),
+        Suite(
+            name="hard",
+            description="plateaus, conditions, rugged functions, many dimensions or magnitudes",
+            problems=hard.FAMILY.texts,
+            metrics=("regret", "best_value", "repeat_share", "cpu_seconds"),
+            budgets=(100,),
+            seeds=20,
+            samplers=("zaps", "tpe", "random"),
+            by_trials=True,
         ),
         Suite(
             name="tradeoffs",

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 import difflib
 
 from harness.problems import functions
+from harness.problems import hard
 from harness.problems import hpo
 from harness.problems import limits
 from harness.problems import nasbench101
@@ -29,6 +30,7 @@ FAMILIES: tuple[Family, ...] = (
     nasbench101.FAMILY,
     hpo.FAMILY,
     functions.FAMILY,
+    hard.FAMILY,
     tradeoffs.FAMILY,
     limits.FAMILY,
 )

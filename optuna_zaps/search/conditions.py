@@ -87,7 +87,7 @@ def active_params(params: Mapping[str, Any], conditions: Conditions) -> dict[str
 
 def neglected_branch(
     choices: Mapping[str, Sequence[Any]],
-    unordered: Collection[str],
+    branching: Collection[str],
     conditions: Conditions,
     seen: Sequence[Mapping[str, Any]],
     n_enough: int,
@@ -96,8 +96,7 @@ def neglected_branch(
 
     Args:
         choices: Values of each parent.
-        unordered: Parents whose values have no order. Those of a number tell about each other,
-            and are no branches here.
+        branching: Parents of which each value is a branch.
         conditions: Conditions of the parameters that some configurations lack.
         seen: Configurations that were tried, without inactive parameters.
         n_enough: Number of tried configurations of a branch that is not neglected.
@@ -107,7 +106,7 @@ def neglected_branch(
     """
     fewest = n_enough
     chosen: tuple[str, Any] | None = None
-    for parent in unordered:
+    for parent in branching:
         n_tried = Counter(choice_key(params[parent]) for params in seen if parent in params)
         for value in choices[parent]:
             if n_tried[choice_key(value)] < fewest:

@@ -416,7 +416,8 @@ _POOL = PoolSettings(
     # conditional objectives: 4 families of numbers x 3 preprocessings .0063 / .0063 / .0001 /
     # .0063, optimisers .0050 / .0025 / .0000 / .0001, kernels of one family among three .0125 /
     # .0013 / .0013 / .0025, choices of each layer .0026 / .0000 / .0000 / .0002. Taken at once
-    # instead of at every other trial, 8: .0125 / .0000 / .0000 / .0004.
+    # instead of at every other trial, 8: .0125 / .0000 / .0000 / .0004. Where a number of layers
+    # has a share for each value, too, 16 seeds: .0001, without .0038.
     n_of_branch=12,
 )
 

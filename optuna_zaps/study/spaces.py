@@ -44,6 +44,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+_MOST_BRANCHES = 8
+"""Most values of a number each of which is a branch that earns a share."""
+
+
 @dataclass(frozen=True)
 class Searches:
     """Makes searches over candidates with the settings of a sampler.
@@ -201,8 +205,12 @@ class DrawnSpace:
         self.configurations: Configurations = self._drawn
         parents = sorted({c.parent for c in conditions.values() if c is not None})
         self._parents = parameters.choices_of({name: space[name] for name in parents})
-        self._unordered = [
-            name for name in parents if parameters.parameter_of(space[name]).coordinates() is None
+        # Close values of a number of many tell about each other, and need no share of their own.
+        self._branching = [
+            name
+            for name in parents
+            if len(self._parents[name]) <= _MOST_BRANCHES
+            or parameters.parameter_of(space[name]).coordinates() is None
         ]
         self._reference: ProxyTable | None = None
         self._planning: JointSearch | None = None
@@ -277,7 +285,7 @@ class DrawnSpace:
             return {}
         return neglected_branch(
             self._parents,
-            self._unordered,
+            self._branching,
             self._conditions,
             seen,
             self._pool.settings.n_of_branch,
