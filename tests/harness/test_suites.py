@@ -10,7 +10,7 @@ from harness.suites import select
 
 
 def test_the_suites_name_problems_and_metrics_that_there_are() -> None:
-    assert list(SUITES) == ["paper", "everyday", "tradeoffs", "limits"]
+    assert list(SUITES) == ["paper", "everyday", "hard", "tradeoffs", "limits"]
     assert len(SUITES["everyday"].problems) == 17
     for suite in SUITES.values():
         assert set(suite.problems) <= set(problems.texts())
