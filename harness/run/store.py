@@ -31,7 +31,8 @@ class Store:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self._cells = directory / "cells"
+        # Worker processes may have begun in another folder.
+        self._cells = directory.absolute() / "cells"
 
     def path(self, cell: Cell) -> Path:
         """File of a cell, whether it is there or not."""
