@@ -123,12 +123,12 @@ def bootstrap_interval(
         rng: Source of the resamples.
 
     Returns:
-        Lower and upper end, both NaN if a sample has fewer than two numbers.
+        Lower and upper end, both NaN if a sample has fewer than two numbers, or an infinite one.
     """
     from scipy import stats  # noqa: PLC0415  # slow to import
 
     x, y = _finite(first), _finite(second)
-    if min(x.size, y.size) < 2:
+    if min(x.size, y.size) < 2 or np.isinf(x).any() or np.isinf(y).any():
         return float("nan"), float("nan")
     interval = stats.bootstrap(
         (x, y),

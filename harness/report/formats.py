@@ -12,18 +12,20 @@ _MINUS = "−"
 
 def number(value: float, digits: int = 1) -> str:
     """Fixed number of digits, a dash for NaN."""
-    return NOTHING if math.isnan(value) else f"{value:z.{digits}f}".replace("-", _MINUS)
+    if not math.isfinite(value):
+        return NOTHING if math.isnan(value) else f"{_MINUS * (value < 0)}∞"
+    return f"{value:z.{digits}f}".replace("-", _MINUS)
 
 
 def significant(value: float, digits: int = 2) -> str:
     """Significant digits without exponents, for quantities that span magnitudes.
 
     Example:
-        >>> significant(0.0123), significant(1.234), significant(345.6)
-        ('0.012', '1.2', '346')
+        >>> significant(0.0123), significant(1.234), significant(345.6), significant(-math.inf)
+        ('0.012', '1.2', '346', '−∞')
     """
-    if math.isnan(value) or value == 0.0:
-        return NOTHING if math.isnan(value) else "0"
+    if not math.isfinite(value) or value == 0.0:
+        return number(value, 0)
     decimals = digits - 1 - math.floor(math.log10(abs(value)))
     return number(value, max(decimals, 0))
 
@@ -40,7 +42,9 @@ def in_flight(n_trials: int) -> str:
 
 def signed(value: float, digits: int = 1) -> str:
     """Fixed number of digits with a sign."""
-    return NOTHING if math.isnan(value) else f"{value:+z.{digits}f}".replace("-", _MINUS)
+    if not math.isfinite(value):
+        return NOTHING if math.isnan(value) else f"{'+' if value > 0 else _MINUS}∞"
+    return f"{value:+z.{digits}f}".replace("-", _MINUS)
 
 
 def spread(mean: float, std: float, digits: int = 1) -> str:
