@@ -36,12 +36,6 @@ def frame(**samples: list[float]) -> pd.DataFrame:
 
 
 @given(numbers, numbers)
-def test_a_difference_of_an_infinite_mean_has_no_interval() -> None:
-    # A study of which every run failed has an infinite regret.
-    ends = bootstrap_interval([1.0, 2.0, 3.0], [1.0, np.inf], np.random.default_rng(0))
-    assert np.isnan(ends).all()
-
-
 def test_delta_counts_pairs(first: list[int], second: list[int]) -> None:
     larger = sum(x > y for x in first for y in second)
     smaller = sum(x < y for x in first for y in second)
@@ -182,3 +176,9 @@ def test_a_larger_gain_is_a_smaller_loss() -> None:
     assert mean_losses(summary, "hypervolume").loc["p"].to_dict() == {"a": -1.0, "b": -5.0}
     with pytest.raises(ValueError, match="metric must be one of"):
         mean_losses(summary.assign(best_value=1.0), "best_value")
+
+
+def test_a_difference_of_an_infinite_mean_has_no_interval() -> None:
+    # A study of which every run failed has an infinite regret.
+    ends = bootstrap_interval([1.0, 2.0, 3.0], [1.0, np.inf], np.random.default_rng(0))
+    assert np.isnan(ends).all()
