@@ -23,11 +23,13 @@ from collections.abc import Callable
 from collections.abc import Mapping
 from dataclasses import dataclass
 import hashlib
+from itertools import pairwise
 import math
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import optuna
 from optuna.study import StudyDirection
 
@@ -149,18 +151,19 @@ _ACKLEY_MINIMIZER: Params = {
 
 def ackley(params: Params) -> float:
     """Ackley's function of the distance from the moved minimum."""
-    offsets = np.array([params[name] - least for name, least in _ACKLEY_MINIMIZER.items()])
+    return ackley_at(np.array([params[name] - least for name, least in _ACKLEY_MINIMIZER.items()]))
+
+
+def ackley_at(offsets: npt.NDArray[np.float64]) -> float:
+    """Ackley's function of any number of variables, least at the origin."""
     bowl = -20 * math.exp(-0.2 * math.sqrt(float((offsets**2).mean())))
     ripples = -math.exp(float(np.cos(2 * math.pi * offsets).mean()))
     return bowl + ripples + 20 + math.e
 
 
-def rosenbrock(first: float, second: float, third: float) -> float:
-    """Rosenbrock's function of three variables, least at (1, 1, 1)."""
-    return sum(
-        100 * (after - before**2) ** 2 + (1 - before) ** 2
-        for before, after in ((first, second), (second, third))
-    )
+def rosenbrock(*x: float) -> float:
+    """Rosenbrock's function of two or more variables, least where all are 1."""
+    return sum(100 * (after - before**2) ** 2 + (1 - before) ** 2 for before, after in pairwise(x))
 
 
 def _rosenbrock_log(params: Params) -> float:

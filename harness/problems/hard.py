@@ -30,11 +30,11 @@ import optuna
 from optuna._transform import _SearchSpaceTransform
 from optuna.distributions import BaseDistribution
 
+from harness.problems import functions
 from harness.problems.family import Family
 from harness.problems.family import Source
 from harness.problems.functions import FunctionProblem
 from harness.problems.functions import Params
-from harness.problems.functions import hartmann6
 
 
 Vector = npt.NDArray[np.float64]
@@ -92,19 +92,12 @@ def sphere(z: Vector) -> float:
 
 def rosenbrock(z: Vector) -> float:
     """Rosenbrock's valley (1960), moved so that the origin is least."""
-    x = z + 1
-    return float(np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2))
+    return functions.rosenbrock(*(z + 1).tolist())
 
 
 def rastrigin(z: Vector) -> float:
     """Rastrigin's function (1974)."""
     return float(np.sum(z**2 - 10 * np.cos(2 * np.pi * z) + 10))
-
-
-def ackley(z: Vector) -> float:
-    """Ackley's function (1987)."""
-    bowl = -20 * np.exp(-0.2 * np.sqrt(np.mean(z**2)))
-    return float(bowl - np.exp(np.mean(np.cos(2 * np.pi * z))) + 20 + np.e)
 
 
 def levy(z: Vector) -> float:
@@ -319,12 +312,12 @@ def _hartmann(name: str) -> tuple[Space, Callable[[Params], float], Params]:
     del name
     known = (0.20168952, 0.15001069, 0.47687398, 0.27533243, 0.31165162, 0.65730054)
     minimizer = {f"x{i}": x for i, x in enumerate(known, 1)}
-    least = hartmann6(minimizer)
+    least = functions.hartmann6(minimizer)
 
     def space(trial: optuna.trial.BaseTrial) -> dict[str, Any]:
         return {each: trial.suggest_float(each, 0.0, 1.0) for each in minimizer}
 
-    return space, lambda params: hartmann6(params) - least, minimizer
+    return space, lambda params: functions.hartmann6(params) - least, minimizer
 
 
 Maker = Callable[[str], tuple[Space, Callable[[Params], float], Params]]
@@ -348,8 +341,8 @@ _MAKERS: dict[str, Maker] = {
     "rosenbrock-10d": _of(10, rosenbrock),
     "rastrigin-5d": _of(5, rastrigin),
     "rastrigin-10d": _of(10, rastrigin),
-    "ackley-5d": _of(5, ackley),
-    "ackley-20d": _of(20, ackley),
+    "ackley-5d": _of(5, functions.ackley_at),
+    "ackley-20d": _of(20, functions.ackley_at),
     "levy-5d": _of(5, levy),
     "levy-10d": _of(10, levy),
     "sphere-40d": _of(40, sphere),

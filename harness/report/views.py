@@ -65,7 +65,7 @@ class SuiteView:
     @property
     def group(self) -> str:
         """Identifier of suite, unit of the budget and trials in flight."""
-        name = self.suite.name or ", ".join(map(short_name, self.suite.problems))
+        name = self.suite.name or ", ".join(self.suite.problems)
         return _group(name, self.unit, self.in_flight)
 
     @property

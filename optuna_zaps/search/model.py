@@ -281,12 +281,9 @@ class Model:
         return self._given_pending(self._fit, history.pending)
 
     def _uninformed(self, labels: FloatArray) -> Prediction:
-        """Predict nothing but the one label that there is: priority alone decides.
-
-        A process fitted to equal labels would explore by its spread, which is largest in the
-        corners. Of 8 studies each in which every failed run had one value (d = 3, 4, 5), it found
-        nothing else in 2, 6 and 5; a random choice in 0, 1 and 0.
-        """
+        """Predict the one label that there is, so that random priority alone decides."""
+        # A process fitted to equal labels would explore by its spread, which is largest in the
+        # corners of the space.
         n_candidates = self._features.n_candidates
         mean, none = np.full(n_candidates, labels[0]), np.zeros(n_candidates)
         return self._prediction(

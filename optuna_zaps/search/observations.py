@@ -188,11 +188,12 @@ class Observations:
             total += violation / (violation.max(initial=0.0) or 1.0)
         return total
 
-    def incumbents(self) -> IntArray:
-        """Candidates to look around, best first: none while nothing tells the labelled apart."""
-        if not len(self.labelled) or np.ptp(self.labels, axis=0).any() or self.violations().any():
-            return self.best_first()
-        return np.empty(0, dtype=np.intp)
+    @property
+    def are_alike(self) -> bool:
+        """Whether there are labels and none of them tells one candidate from another."""
+        if not len(self.labelled) or np.ptp(self.labels, axis=0).any():
+            return False
+        return not self.violations().any()
 
     def best_first(self) -> IntArray:
         """Labelled candidates: feasible ones first, among them those that the fewest dominate."""

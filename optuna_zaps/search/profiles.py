@@ -510,10 +510,11 @@ def pool_processes(layout: FeatureLayout, seed: int) -> AveragedProcesses:
     del seed
     settings = process_settings(layout)
     if any(layout.numeric):
-        # Regret after 100 labels, mean of 9 seeds with / without the test: exploding bowl
-        # in 5-d .003 / 1.2, exponential of a log-ellipsoid better in 5 and worse in 2; the same
-        # trials on Ackley, Hartmann, Levy, spheres with noise and most of Rosenbrock. A test of
-        # all labels, not of the oldest, costs Hartmann a digit in each seed.
+        # Mean regret at 100 labels with / without the test, 9 seeds: exploding bowl in 5-d .003 /
+        # 1.2 (`zaps-harness compare hard/exploding-bowl` is one like it); an exponential of an
+        # ellipsoid is better in 5 seeds and worse in 2. On Ackley, Hartmann, Levy, spheres with
+        # noise and most of Rosenbrock the trials are the same. A test of all labels in place of
+        # the oldest costs Hartmann a digit in each seed.
         settings = replace(settings, skew_test=SkewTest(n_oldest=16, ratio=4.0))
     return AveragedProcesses(layout, settings)
 

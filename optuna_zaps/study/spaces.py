@@ -265,7 +265,8 @@ class DrawnSpace:
         rng = stream(self._seed, "pool", len(seen) + 1)
         pool, fixed = self._pool_of_trial(fixed)
         branch = {} if trial is None or fixed else self._neglected_branch(seen)
-        centres = observed.incumbents().tolist()
+        # Around labels that are all alike there is nothing to look for.
+        centres = [] if observed.are_alike else best_first.tolist()
         inside = [i for i in centres if branch.items() <= seen[i].items()]
         candidates = pool.draw(seen, inside or centres, rng, branch or fixed, spread=spread)
         if branch and len(candidates) == len(seen):

@@ -15,7 +15,8 @@ import numpy as np
 from optuna_zaps.surrogates.rows import FloatArray
 
 
-_LARGEST_EXPONENT = 700.0  # of a float: exp(709.8) overflows
+_LARGEST_EXPONENT = 700.0  # exp(709.8) overflows a float
+_LEAST = 4  # gaps that have a quartile
 
 
 class LabelScale(Protocol):
@@ -104,6 +105,3 @@ class SkewTest:
         # In units of the lower quartile of all gaps, which shrinks as the search converges, the
         # scale resolves the labels near the best however close they are.
         return LogGapScale(float(labels.max()), float(np.quantile(gaps[gaps > 0], 0.25)))
-
-
-_LEAST = 4  # gaps that have a quartile
