@@ -1,4 +1,4 @@
-"""From a mutated configuration that does not exist to those that do (paper, Section 4.2).
+"""Projection of a mutated configuration onto those that exist (paper, Section 4.2).
 
 Notations:
     encoding: int array of shape (n_configurations, n_features), rows of a pool.

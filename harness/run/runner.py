@@ -254,7 +254,7 @@ def _load_libraries_with_threads() -> None:
 
 
 def _rounded(seconds: Sequence[float]) -> tuple[float, ...]:
-    """To the microsecond: the clock knows no more."""
+    """Round to the microsecond, the resolution of the clock."""
     return tuple(round(second, 6) for second in seconds)
 
 

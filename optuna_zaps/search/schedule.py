@@ -1,4 +1,4 @@
-"""When a search fits its model: the paper's two batches, or whenever the labels have grown enough.
+"""Schedules of fits: the paper's two batches, or a fit whenever the labels have grown enough.
 
 Notations:
     n_labelled: number of labels so far.
@@ -15,7 +15,7 @@ from optuna_zaps._sizes import growing_sizes
 
 
 class Schedule(Protocol):
-    """When the search fits."""
+    """Schedule of the fits of a search."""
 
     @property
     def n_startup(self) -> int:

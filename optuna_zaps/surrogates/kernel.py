@@ -127,7 +127,7 @@ class Kernel:
         return float(values[0] + _JITTER * self._sum(amplitudes))
 
     def distances(self, X: Features) -> tuple[Any, ...]:
-        """Everything that :meth:`covariance_and_gradient` needs and theta does not change."""
+        """Pairwise distances for :meth:`covariance_and_gradient`, independent of theta."""
         X = X.astype(np.float64)
         return tuple(term.distances(X) for term in self._terms)
 

@@ -70,7 +70,7 @@ class Term(Protocol):
         """Covariance of each row with itself: one number if all are alike, else shape (n_a,)."""
 
     def distances(self, X: Features) -> Any:
-        """Everything that :meth:`covariance_and_gradient` needs and theta does not change.
+        """Pairwise distances for :meth:`covariance_and_gradient`, independent of theta.
 
         Args:
             X: Features in double precision, shape (n_rows, n_features).

@@ -45,7 +45,7 @@ import torch
 
 
 class _Child(NamedTuple):
-    """Something that another value consists of or reads.
+    """Part of a value: another value that it consists of or reads.
 
     Attributes:
         value: What it is.

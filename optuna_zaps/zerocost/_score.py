@@ -118,7 +118,7 @@ def score_with_reasons(
     seed: int,
     device: torch.device | str | None,
 ) -> tuple[dict[str, float], dict[str, str]]:
-    """As :func:`score`, with the reason of each NaN in the place of a warning."""
+    """Score a model like :func:`score`; return the reason of each NaN instead of warning."""
     checked_batch(batch)
     model = model_fn if isinstance(model_fn, nn.Module) else _made(model_fn, checked_seed(seed))
     passes = Passes(
