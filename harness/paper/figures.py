@@ -10,14 +10,14 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import plotly.graph_objects as go
 
-from harness.metrics import geometric_mean
-from harness.metrics.gap import FLOOR
 from harness.paper.measured import MeasuredResults
 from harness.paper.published import ProblemKey
 from harness.paper.published import published
 from harness.report.figures import add_band
+from harness.report.figures import band
 from harness.report.figures import base_figure
 from harness.report.figures import log_gap_axis
 from harness.report.heatmaps import OBJECTIVE
@@ -64,11 +64,9 @@ def budget_figure(
         if curves is None:
             continue
         budgets, values = curves
-        center = geometric_mean(values) if geometric else values.mean(axis=0)
-        if geometric:
-            values = np.maximum(values, FLOOR)
         style = styles[name]
-        add_band(figure, style, budgets, values, center=center, hover=_HOVER[metric])
+        numbers = pd.DataFrame({"budget": budgets, **band(values, geometric=geometric)})
+        add_band(figure, style, numbers, x="budget", hover=_HOVER[metric])
         figure.data[-1].update(mode="lines+markers", marker={"symbol": style.symbol, "size": 6})
         if metric == "precision":
             _add_published(figure, style, problem, row)

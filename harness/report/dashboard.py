@@ -95,12 +95,14 @@ class Panel:
         title: Heading.
         sentence: How to read it.
         figure: The figure.
+        data: The numbers behind it, for a file.
     """
 
     name: str
     title: str
     sentence: str
     figure: go.Figure
+    data: pd.DataFrame
 
 
 def write_dashboard(
@@ -188,16 +190,19 @@ def make_panels(
         title, sentence = _PROGRESS.get(
             name, (QUANTITIES[name].title, f"Over the budget; {_BAND}")
         )
-        figure = figures.progress_figure(drawn, styles, name)
-        yield Panel(f"progress-{name}", title, sentence, figure)
+        numbers = figures.progress_numbers(drawn, styles, name)
+        figure = figures.progress_figure(numbers, drawn, styles, name)
+        yield Panel(f"progress-{name}", title, sentence, figure, numbers)
     if primary in known:
+        numbers = figures.final_numbers(drawn, styles, primary)
         yield Panel(
             f"spread-{primary}",
             f"Spread over seeds: {noun(QUANTITIES[primary])}",
             f"{capitalised(QUANTITIES[primary].title)} when the budget is spent: a point is a "
             "study, the box holds the middle half, the dashed line is the mean. If you can run "
             "only one study, this spread is your risk.",
-            figures.box_figure(drawn, styles, primary),
+            figures.box_figure(numbers, drawn, styles, primary),
+            numbers,
         )
     for name, tests in view.tests.items():
         if len(tests):
@@ -208,14 +213,17 @@ def make_panels(
                 f"Tests: {noun(quantity)}",
                 _TESTS.format(unit=unit),
                 heatmaps.tests_figure(tests, styles, name),
+                tests,
             )
     if view.measures_time:
+        numbers = figures.overhead_numbers(drawn, styles)
         yield Panel(
             "overhead",
             "Time of the sampler",
             "CPU time of each ask, median over seeds; the evaluation itself is not in it. Hover "
             "for the share of the study's total that was spent by then.",
-            figures.overhead_figure(drawn, styles),
+            figures.overhead_figure(numbers, drawn, styles),
+            numbers,
         )
 
 
@@ -275,12 +283,14 @@ def _proxies_panel(problem: Problem) -> Panel | None:
     table = problem.table
     if table is None or table.proxies.select_dtypes("number").empty:
         return None
+    matrix = heatmaps.correlations(table)
     return Panel(
         "proxies",
         "Proxies and the objective",
         "Absolute Spearman correlation of each proxy with the objective (first row) and with each "
         "other; the most relevant first. Near 1 between two proxies means redundant.",
-        heatmaps.correlations_figure(heatmaps.correlations(table)),
+        heatmaps.correlations_figure(matrix),
+        matrix.rename_axis("proxy").reset_index(),
     )
 
 

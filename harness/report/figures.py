@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import plotly.graph_objects as go
 
 from harness.metrics import QUANTITIES
@@ -87,23 +88,47 @@ def is_loss(quantity: Quantity) -> bool:
     return quantity.larger_is_better is False and quantity.unit == "%"
 
 
-def progress_figure(drawn: Drawn, styles: Styles, metric: str) -> go.Figure:
-    """A quantity against the steps of the budget: mean and interquartile band."""
-    quantity = QUANTITIES[metric]
+def progress_numbers(drawn: Drawn, styles: Styles, metric: str) -> pd.DataFrame:
+    """A quantity after each step of the budget.
+
+    Returns:
+        A row per sampler and step: ``sampler``, the step under the unit of the budget, ``mean`` or
+        ``geometric_mean``, and the quartiles except of a share of the seeds.
+    """
     steps = np.arange(1, drawn.budget + 1)
-    figure = base_figure(_axis(drawn, metric), x_title=_STEPS[drawn.unit])
+    of_loss = is_loss(QUANTITIES[metric])
+    parts = []
     for style in drawn.styles(styles):
         curves = drawn.curves(style.label, metric)
+        part = pd.DataFrame({"sampler": style.label, drawn.unit: steps})
         if metric in _SHARES:
-            share = curves.mean(axis=0)
-            figure.add_trace(line(style, steps, share, "%{y:.0f} %", shape="hv"))
-        elif is_loss(quantity):
-            floored = np.maximum(curves, FLOOR)
-            center = geometric_mean(curves)
-            add_band(figure, style, steps, floored, center=center, hover="%{y:.3~g} %")
+            parts.append(part.assign(mean=curves.mean(axis=0)))
         else:
-            hover = "%{y:.1f} %" if quantity.unit == "%" else "%{y:.6~g}"
-            add_band(figure, style, steps, curves, center=curves.mean(axis=0), hover=hover)
+            parts.append(part.assign(**band(curves, geometric=of_loss)))
+    return pd.concat(parts, ignore_index=True)
+
+
+def progress_figure(numbers: pd.DataFrame, drawn: Drawn, styles: Styles, metric: str) -> go.Figure:
+    """A quantity against the steps of the budget: mean and interquartile band.
+
+    Args:
+        numbers: Frame of :func:`progress_numbers`.
+        drawn: The studies.
+        styles: How samplers are drawn.
+        metric: The quantity.
+    """
+    quantity = QUANTITIES[metric]
+    figure = base_figure(_axis(drawn, metric), x_title=_STEPS[drawn.unit])
+    for style in drawn.styles(styles):
+        mine = numbers[numbers["sampler"] == style.label]
+        if metric in _SHARES:
+            share = mine["mean"].to_numpy()
+            steps = mine[drawn.unit].to_numpy()
+            figure.add_trace(line(style, steps, share, "%{y:.0f} %", shape="hv"))
+        else:
+            percent = "%{y:.3~g} %" if is_loss(quantity) else "%{y:.1f} %"
+            hover = percent if quantity.unit == "%" else "%{y:.6~g}"
+            add_band(figure, style, mine, x=drawn.unit, hover=hover)
     _scale_axis(figure, metric)
     return figure
 
@@ -125,17 +150,42 @@ def log_gap_axis(figure: go.Figure) -> None:
     )
 
 
-def box_figure(drawn: Drawn, styles: Styles, metric: str) -> go.Figure:
-    """A quantity when the budget is spent: a box per sampler and a point per seed."""
+def final_numbers(drawn: Drawn, styles: Styles, metric: str) -> pd.DataFrame:
+    """A quantity when the budget is spent: ``sampler``, ``seed`` and the quantity's name."""
+    return pd.concat(
+        [
+            pd.DataFrame(
+                {
+                    "sampler": style.label,
+                    "seed": [s.result.cell.seed for s in drawn.snapshots[style.label]],
+                    metric: drawn.curves(style.label, metric)[:, -1],
+                }
+            )
+            for style in drawn.styles(styles)
+        ],
+        ignore_index=True,
+    )
+
+
+def box_figure(numbers: pd.DataFrame, drawn: Drawn, styles: Styles, metric: str) -> go.Figure:
+    """A quantity when the budget is spent: a box per sampler and a point per seed.
+
+    Args:
+        numbers: Frame of :func:`final_numbers`.
+        drawn: The studies.
+        styles: How samplers are drawn.
+        metric: The quantity.
+    """
     figure = base_figure(_axis(drawn, metric), x_title="")
     for style in drawn.styles(styles):
-        values = drawn.curves(style.label, metric)[:, -1]
+        mine = numbers[numbers["sampler"] == style.label]
+        values = mine[metric].to_numpy()
         if is_loss(QUANTITIES[metric]):
             values = np.maximum(values, FLOOR)
         figure.add_trace(
             go.Box(
                 y=values.astype(np.float32),
-                text=[f"seed {s.result.cell.seed}" for s in drawn.snapshots[style.label]],
+                text=[f"seed {seed}" for seed in mine["seed"]],
                 name=style.name,
                 meta={"sampler": style.label},
                 boxpoints="all",
@@ -155,9 +205,9 @@ def box_figure(drawn: Drawn, styles: Styles, metric: str) -> go.Figure:
     return figure
 
 
-def overhead_figure(drawn: Drawn, styles: Styles) -> go.Figure:
-    """CPU milliseconds of each ask against its number: median over seeds."""
-    figure = base_figure("CPU time of an ask (ms)", x_title="ask")
+def overhead_numbers(drawn: Drawn, styles: Styles) -> pd.DataFrame:
+    """CPU time of each ask, median over seeds: ``sampler``, ``ask`` and ``cpu_ms``."""
+    parts = []
     for style in drawn.styles(styles):
         milliseconds = _asks_of_most(
             [
@@ -166,10 +216,27 @@ def overhead_figure(drawn: Drawn, styles: Styles) -> go.Figure:
             ]
         )
         asks = np.arange(1, len(milliseconds) + 1)
+        parts.append(pd.DataFrame({"sampler": style.label, "ask": asks, "cpu_ms": milliseconds}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def overhead_figure(numbers: pd.DataFrame, drawn: Drawn, styles: Styles) -> go.Figure:
+    """CPU milliseconds of each ask against its number: median over seeds.
+
+    Args:
+        numbers: Frame of :func:`overhead_numbers`.
+        drawn: The studies.
+        styles: How samplers are drawn.
+    """
+    figure = base_figure("CPU time of an ask (ms)", x_title="ask")
+    for style in drawn.styles(styles):
+        mine = numbers[numbers["sampler"] == style.label]
+        milliseconds = mine["cpu_ms"].to_numpy()
         spent = np.cumsum(milliseconds)
         share = 100.0 * spent / max(spent[-1], _CLOCK_MS)
-        points = _points(len(asks))
-        curve = line(style, asks[points], np.maximum(milliseconds, _CLOCK_MS)[points], "")
+        points = _points(len(mine))
+        asks = mine["ask"].to_numpy()[points]
+        curve = line(style, asks, np.maximum(milliseconds, _CLOCK_MS)[points], "")
         curve.customdata = share[points].astype(np.float32)
         curve.hovertemplate = (
             "%{fullData.name}: %{y:.3~g} ms, %{customdata:.0f} % of "
@@ -238,31 +305,42 @@ def line(
     )
 
 
+def band(curves: Floats, *, geometric: bool) -> dict[str, Floats]:
+    """Mean and quartiles over studies.
+
+    Args:
+        curves: One row per study, shape (n_studies, n_points).
+        geometric: Whether the mean is geometric, and every number floored.
+
+    Returns:
+        Columns of shape (n_points,): ``mean`` or ``geometric_mean``, and the quartiles.
+    """
+    values = np.maximum(curves, FLOOR) if geometric else curves
+    low, high = np.quantile(values, (0.25, 0.75), axis=0)
+    center = geometric_mean(curves) if geometric else curves.mean(axis=0)
+    name = "geometric_mean" if geometric else "mean"
+    return {name: center, "lower_quartile": low, "upper_quartile": high}
+
+
 def add_band(
-    figure: go.Figure,
-    style: SamplerStyle,
-    x: npt.NDArray[np.integer],
-    curves: Floats,
-    *,
-    center: Floats,
-    hover: str,
+    figure: go.Figure, style: SamplerStyle, numbers: pd.DataFrame, *, x: str, hover: str
 ) -> None:
-    """Add the line of the centre over the area between the quartiles.
+    """Add the line of the mean over the area between the quartiles.
 
     Args:
         figure: What to add to.
         style: How the sampler is drawn.
-        x: Evaluations, shape (n_points,).
-        curves: One row per study, shape (n_studies, n_points).
-        center: Shape (n_points,).
+        numbers: Columns of :func:`band`.
+        x: Column of the steps.
         hover: What a point says, as Plotly's template.
     """
-    points = _points(len(x))
-    low, high = np.quantile(curves[:, points], (0.25, 0.75), axis=0)
-    x = x[points].astype(np.int32)
+    shown = numbers.iloc[_points(len(numbers))]
+    center = shown["mean"] if "mean" in shown else shown["geometric_mean"]
+    low, high = (shown[side].to_numpy() for side in ("lower_quartile", "upper_quartile"))
+    steps = shown[x].to_numpy(np.int32)
     figure.add_trace(
         go.Scatter(
-            x=np.concatenate([x, x[::-1]]),
+            x=np.concatenate([steps, steps[::-1]]),
             y=np.concatenate([high, low[::-1]]).astype(np.float32),
             name=f"{style.name}, quartiles",
             legendgroup=style.name,
@@ -275,7 +353,7 @@ def add_band(
             showlegend=False,
         )
     )
-    figure.add_trace(line(style, x, center[points], hover))
+    figure.add_trace(line(style, steps, center.to_numpy(), hover))
 
 
 def _asks_of_most(times: list[Floats]) -> Floats:

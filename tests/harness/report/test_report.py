@@ -36,6 +36,7 @@ from harness.report.aggregates import aggregate
 from harness.report.aggregates import leaderboard
 from harness.report.figures import Drawn
 from harness.report.figures import progress_figure
+from harness.report.figures import progress_numbers
 from harness.report.findings import Clauses
 from harness.report.findings import problem_clauses
 from harness.report.findings import suite_findings
@@ -143,10 +144,14 @@ def test_the_line_of_a_figure_is_the_mean_over_seeds() -> None:
     wanted = {"problem": table().text, "sampler": "zaps"}
     mine = [s for s in snapshots(studies()) if wanted.items() <= s.identity.items()]
     drawn = Drawn(table(), "evaluations", 40, {"zaps": mine})
-    figure = progress_figure(drawn, sampler_styles(["zaps"]), "precision")
+    styles = sampler_styles(["zaps"])
+    numbers = progress_numbers(drawn, styles, "precision")
+    figure = progress_figure(numbers, drawn, styles, "precision")
     line = next(t for t in figure.data if t.name == "zaps" and t.line.width)
     curves = [precision_curve(s.result.evaluated, table().top(100), 40) for s in mine]
     np.testing.assert_allclose(line.y, np.mean(curves, axis=0), rtol=1e-6)
+    np.testing.assert_allclose(numbers["mean"], np.mean(curves, axis=0))
+    np.testing.assert_allclose(numbers["upper_quartile"], np.quantile(curves, 0.75, axis=0))
 
 
 def test_correlations_are_in_order_of_relevance() -> None:
