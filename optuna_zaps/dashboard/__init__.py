@@ -20,9 +20,9 @@ except ImportError as error:
         'optuna_zaps.dashboard needs optuna-dashboard: pip install "optuna-zaps[dashboard]".'
     ) from error
 
-from optuna_zaps.dashboard.publish import PublishCallback
-from optuna_zaps.dashboard.publish import publish
-from optuna_zaps.dashboard.publish import record_proxies
+from optuna_zaps.dashboard.publishing import PublishCallback
+from optuna_zaps.dashboard.publishing import publish
+from optuna_zaps.dashboard.publishing import record_proxies
 
 
 __all__ = ["PublishCallback", "publish", "record_proxies"]

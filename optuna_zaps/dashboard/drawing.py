@@ -12,6 +12,9 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from optuna_zaps._rounding import N_DIGITS
+from optuna_zaps._rounding import significant
+
 
 N_POINTS = 500
 """Largest number of points of a trace; of more, evenly spaced ones are drawn."""
@@ -31,9 +34,9 @@ def spaced(n: int, most: int = N_POINTS) -> list[int]:
     return [int(position) for position in np.linspace(0, n - 1, most)]
 
 
-def rounded(numbers: Iterable[float], digits: int = 5) -> list[float | None]:
+def rounded(numbers: Iterable[float], digits: int = N_DIGITS) -> list[float | None]:
     """Numbers as short texts of JSON, which has no NaN."""
-    return [float(f"{number:.{digits}g}") if math.isfinite(number) else None for number in numbers]
+    return [significant(each, digits) if math.isfinite(each) else None for each in numbers]
 
 
 def extent(values: Sequence[float], *, maximize: bool) -> tuple[float, float]:

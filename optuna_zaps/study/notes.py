@@ -10,6 +10,8 @@ import optuna
 from optuna.study import Study
 from optuna.trial import FrozenTrial
 
+from optuna_zaps._rounding import estimate
+from optuna_zaps._rounding import significant
 from optuna_zaps.search.search import Proposal
 from optuna_zaps.study.cache import Lock
 from optuna_zaps.study.trials import ACQUISITION_KEY
@@ -27,17 +29,25 @@ _AGREEING = "Every configuration that agrees with the parameters that are fixed"
 
 
 def annotate(study: Study, trial: FrozenTrial, proposal: Proposal) -> None:
-    """Write to a trial's user attributes why its configuration was chosen."""
+    """Write to a trial's user attributes why its configuration was chosen.
+
+    Numbers have five significant digits; a mean has more where its dispersion needs them.
+    """
     attributes: dict[str, Any] = {PHASE_KEY: proposal.phase}
     if proposal.acquisition is not None:
         signs = direction_signs(study)
-        means = [sign * mean for sign, mean in zip(signs, proposal.means, strict=True)]
+        means = [
+            estimate(sign * mean, std)
+            for sign, mean, std in zip(signs, proposal.means, proposal.stds, strict=True)
+        ]
+        stds = [significant(std) for std in proposal.stds]
+        acquisition = significant(proposal.acquisition)
         if len(signs) == 1:
-            attributes[MEAN_KEY], attributes[STD_KEY] = means[0], proposal.stds[0]
-            attributes[ACQUISITION_KEY] = signs[0] * proposal.acquisition
+            attributes[MEAN_KEY], attributes[STD_KEY] = means[0], stds[0]
+            attributes[ACQUISITION_KEY] = signs[0] * acquisition
         else:
-            attributes[MEAN_KEY], attributes[STD_KEY] = means, list(proposal.stds)
-            attributes[ACQUISITION_KEY] = proposal.acquisition
+            attributes[MEAN_KEY], attributes[STD_KEY] = means, stds
+            attributes[ACQUISITION_KEY] = acquisition
     if proposal.proxies:
         attributes[PROXIES_KEY] = ", ".join(proposal.proxies)
     for key, value in attributes.items():

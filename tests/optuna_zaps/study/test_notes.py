@@ -47,3 +47,26 @@ def test_predictions_are_noted_in_the_units_of_the_objectives(
         "zaps:proxies": "flops, synflow",
         **expected,
     }
+
+
+@pytest.mark.parametrize(
+    ("mean", "std", "expected_mean", "expected_std"),
+    [
+        (0.123456789, 0.0987654321, 0.12346, 0.098765),
+        (123456.789, 4321.98765, 123460.0, 4322.0),
+        # Around a large number the mean keeps a hundredth of its dispersion.
+        (123456.789123, 0.0371234, 123456.7891, 0.037123),
+        (float("-inf"), 1.0, float("-inf"), 1.0),
+        (2.0000001, 0.0, 2.0, 0.0),
+    ],
+)
+def test_numbers_are_short_enough_for_columns(
+    mean: float, std: float, expected_mean: float, expected_std: float
+) -> None:
+    study = optuna.create_study(direction="maximize")
+    trial = study.ask()
+    annotate(study, study.trials[trial.number], Proposal(0, "model", (mean,), (std,), 1 / 3, ()))
+    attributes = study.trials[trial.number].user_attrs
+    assert attributes["zaps:mean"] == expected_mean
+    assert attributes["zaps:std"] == expected_std
+    assert attributes["zaps:acquisition"] == 0.33333

@@ -16,6 +16,7 @@ from optuna_dashboard import save_note
 from optuna_dashboard import save_plotly_graph_object
 
 from optuna_zaps import _checks
+from optuna_zaps._rounding import significant
 from optuna_zaps.dashboard.figures import make_figures
 from optuna_zaps.dashboard.figures import placeholder
 from optuna_zaps.dashboard.note import make_note
@@ -150,9 +151,7 @@ def record_proxies(trial: Trial, sampler: ZAPSSampler | None = None) -> None:
     for name in candidates.columns.drop(list(parameters)):
         value = float(candidates[name].iloc[row])
         if np.isfinite(value):
-            trial.set_user_attr(
-                f"zaps:proxy:{proxy_name(name, parameters)}", float(f"{value:.5g}")
-            )
+            trial.set_user_attr(f"zaps:proxy:{proxy_name(name, parameters)}", significant(value))
 
 
 def _checked(sampler: object) -> ZAPSSampler:
