@@ -37,6 +37,10 @@ Line = tuple[str, ProblemKey, str]
 """Name of a line, and the problem and the row that it shows."""
 
 
+Drawing = tuple[go.Figure, pd.DataFrame]
+"""A figure and the numbers behind it."""
+
+
 def lines_of(problem: ProblemKey, rows: Sequence[str]) -> list[Line]:
     """Make the lines of several rows on one problem."""
     return [(row, problem, row) for row in rows]
@@ -44,7 +48,7 @@ def lines_of(problem: ProblemKey, rows: Sequence[str]) -> list[Line]:
 
 def budget_figure(
     results: MeasuredResults, lines: Sequence[Line], metric: str, *, logarithmic: bool = True
-) -> go.Figure:
+) -> Drawing:
     """Draw a metric against the budget.
 
     Args:
@@ -54,8 +58,9 @@ def budget_figure(
         logarithmic: Whether regret is drawn on a logarithmic axis, as a geometric mean.
 
     Returns:
-        The figure, without traces if nothing was measured.
+        The figure, without traces if nothing was measured, and the numbers behind it.
     """
+    parts = []
     figure = base_figure(_TITLES[metric], x_title="budget B (distinct evaluations)")
     styles = sampler_styles(name for name, _, _ in lines)
     geometric = metric == "regret" and logarithmic
@@ -65,24 +70,29 @@ def budget_figure(
             continue
         budgets, values = curves
         style = styles[name]
-        numbers = pd.DataFrame({"budget": budgets, **band(values, geometric=geometric)})
+        numbers = pd.DataFrame({"line": name, "budget": budgets})
+        numbers = numbers.assign(n_seeds=len(values), **band(values, geometric=geometric))
         add_band(figure, style, numbers, x="budget", hover=_HOVER[metric])
         figure.data[-1].update(mode="lines+markers", marker={"symbol": style.symbol, "size": 6})
         if metric == "precision":
-            _add_published(figure, style, problem, row)
+            theirs = _published(problem, row)
+            _add_published(figure, style, theirs)
+            numbers = numbers.merge(theirs, on="budget", how="left")
+        parts.append(numbers)
     if geometric:
         log_gap_axis(figure)
     elif metric != "spearman":
         figure.update_yaxes(rangemode="tozero")
-    return figure
+    return figure, pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
-def proxies_figure(results: MeasuredResults, problem: ProblemKey) -> go.Figure:
+def proxies_figure(results: MeasuredResults, problem: ProblemKey) -> Drawing:
     """Draw absolute rank correlations: the objective, then the proxies by relevance."""
     matrix = results.correlations(problem).abs()
     order = matrix[OBJECTIVE].drop(OBJECTIVE).sort_values(ascending=False, kind="stable").index
     names = [OBJECTIVE, *order]
-    return correlations_figure(matrix.loc[names, names])
+    drawn = matrix.loc[names, names]
+    return correlations_figure(drawn), drawn.rename_axis("proxy").reset_index()
 
 
 def _curves(
@@ -98,21 +108,32 @@ def _curves(
     return table.columns.to_numpy(np.intp), table.to_numpy(np.float64)
 
 
-def _add_published(figure: go.Figure, style: SamplerStyle, problem: ProblemKey, row: str) -> None:
-    """Add the paper's means of a row, with their standard deviations where printed."""
+def _published(problem: ProblemKey, row: str) -> pd.DataFrame:
+    """The paper's ``paper_mean`` and ``paper_std`` of a row by budget, NaN where not printed."""
     cells = {
         cell.budget: cell
         for cell in published()
         if (cell.problem, cell.row, cell.metric) == (problem, row, "precision")
     }
-    if not cells:
+    return pd.DataFrame(
+        {
+            "budget": np.array(list(cells), dtype=np.intp),
+            "paper_mean": np.array([cell.mean for cell in cells.values()], dtype=np.float64),
+            "paper_std": np.array([cell.std for cell in cells.values()], dtype=np.float64),
+        }
+    )
+
+
+def _add_published(figure: go.Figure, style: SamplerStyle, theirs: pd.DataFrame) -> None:
+    """Add the paper's means of a row, with their standard deviations where printed."""
+    if theirs.empty:
         return
-    stds = [cell.std for cell in cells.values()]
+    stds = [f" ± {std:g}" if np.isfinite(std) else "" for std in theirs["paper_std"]]
     figure.add_trace(
         go.Scatter(
-            x=list(cells),
-            y=[cell.mean for cell in cells.values()],
-            text=[f" ± {std}" if std is not None else "" for std in stds],
+            x=theirs["budget"].to_list(),
+            y=theirs["paper_mean"].to_list(),
+            text=stds,
             mode="markers",
             name=f"{style.name}, paper",
             legendgroup=style.name,

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-import plotly.graph_objects as go
-
 from harness.paper import experiments
 from harness.paper import published as paper
 from harness.paper.claims import FAILS
@@ -20,6 +18,7 @@ from harness.paper.claims import Verdict
 from harness.paper.comparison import Comparison
 from harness.paper.comparison import cell_text
 from harness.paper.comparison import tables
+from harness.paper.figures import Drawing
 from harness.paper.figures import Line
 from harness.paper.figures import budget_figure
 from harness.paper.figures import lines_of
@@ -30,6 +29,7 @@ from harness.paper.published import BOTH_CIFAR
 from harness.paper.published import PROBLEM_NAMES
 from harness.paper.published import ProblemKey
 from harness.report import embed
+from harness.report.file_names import slug
 from harness.report.palette import SCALES
 from harness.run.files import write_whole
 
@@ -42,13 +42,13 @@ class Panel:
         name: Identifier.
         title: Heading.
         sentence: Explanation of what it shows.
-        build: Function of the measured results that draws it.
+        build: Function of the measured results that draws it, with the numbers behind it.
     """
 
     name: str
     title: str
     sentence: str
-    build: Callable[[MeasuredResults], go.Figure]
+    build: Callable[[MeasuredResults], Drawing]
 
 
 @dataclass(frozen=True)
@@ -65,13 +65,18 @@ class Section:
     sentence: str
     panels: tuple[Panel, ...]
 
+    @property
+    def anchor(self) -> str:
+        """Identifier on the page."""
+        return slug(self.title).lower()
+
 
 _BANDS = "Mean over seeds; the band holds the middle half of them."
 _OPEN = "Open circles: the paper's mean."
 _GEOMETRIC = "Geometric mean over seeds, floored at 0.00001 %; the band holds the middle half."
 
 
-def _alone(metric: str) -> Callable[[MeasuredResults], go.Figure]:
+def _alone(metric: str) -> Callable[[MeasuredResults], Drawing]:
     lines: list[Line] = [
         (f"ZAPS on {PROBLEM_NAMES[problem]}", problem, paper.ZAPS) for problem in BOTH_CIFAR
     ]
@@ -91,6 +96,16 @@ def _compared(
 
 SECTIONS = (
     Section(
+        "Main comparison",
+        "ZAPS with the paper's schedule against the paper's baselines; every budget of ZAPS is a "
+        "study of its own, any other sampler is one study that is read off.",
+        tuple(
+            _compared(title, problem, experiments.labels_of("main"), metric)
+            for title, metric in (("P@100", "precision"), ("Regret", "regret"))
+            for problem in BOTH_CIFAR
+        ),
+    ),
+    Section(
         "Proxies",
         "Which proxies say the same (Figure 2 of the paper).",
         (
@@ -101,16 +116,6 @@ SECTIONS = (
                 "with each other; the most relevant first, the order in which ProxyFit looks.",
                 partial(proxies_figure, problem=paper.CIFAR10),
             ),
-        ),
-    ),
-    Section(
-        "Main comparison",
-        "ZAPS with the paper's schedule against the paper's baselines; every budget of ZAPS is a "
-        "study of its own, any other sampler is one study that is read off.",
-        tuple(
-            _compared(title, problem, experiments.labels_of("main"), metric)
-            for title, metric in (("P@100", "precision"), ("Regret", "regret"))
-            for problem in BOTH_CIFAR
         ),
     ),
     Section(
@@ -204,10 +209,10 @@ def write_page(
         command: Command line that made the page.
     """
     figures = {
-        panel.name: embed.plain(figure)
+        panel.name: embed.plain(*drawing)
         for section in SECTIONS
         for panel in section.panels
-        if (figure := _figure(panel, results)) is not None
+        if (drawing := _drawing(panel, results)) is not None
     }
     html = embed.render(
         "paper.html.jinja",
@@ -221,6 +226,7 @@ def write_page(
         tables=list(tables(comparisons)),
         cell_text=cell_text,
         verdicts=verdicts,
+        causes=_causes(verdicts),
         counts=Counter(verdict.status for verdict in verdicts),
         marks={HOLDS: "good", FAILS: "bad", UNTESTED: "open"},
         facts={title: facts for title, facts in results.facts.items() if facts},
@@ -246,10 +252,16 @@ def headline(comparisons: Sequence[Comparison], verdicts: Sequence[Verdict]) -> 
     )
 
 
-def _figure(panel: Panel, results: MeasuredResults) -> go.Figure | None:
+def _causes(verdicts: Sequence[Verdict]) -> dict[str, int]:
+    """Number of each cause of claims that do not hold; several of them share one."""
+    texts = [str(verdict.claim.cause) for verdict in verdicts if verdict.status == FAILS]
+    return {text: number for number, text in enumerate(dict.fromkeys(filter(None, texts)), 1)}
+
+
+def _drawing(panel: Panel, results: MeasuredResults) -> Drawing | None:
     """Draw a panel's figure; ``None`` if nothing of it was measured."""
     try:
-        figure = panel.build(results)
+        figure, numbers = panel.build(results)
     except NotMeasured:
         return None
-    return figure if figure.data else None
+    return (figure, numbers) if figure.data else None

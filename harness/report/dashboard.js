@@ -1,6 +1,6 @@
 "use strict";
-(() => {
-  const page = JSON.parse(document.getElementById("page-data").textContent);
+(async () => {
+  const page = JSON.parse(await packed.read("page-data"));
   const filters = document.getElementById("filters");
   const problemSelect = document.getElementById("problem");
   const budgetInputs = [...filters.querySelectorAll("[name=budget]")];
@@ -70,8 +70,7 @@
     pairs.forEach(({ card }, index) => card.classList.toggle("wide", index === pairs.length - 1 && index % 2 === 0));
     for (const { name, figure } of drawn) {
       const plot = document.getElementById("plot-" + name);
-      const file = `${name}-${view.group}-${view.budget}`.replaceAll(/[^\w.-]+/g, "-");
-      if (plots.draw(plot, figure, page.scales, file))
+      if (plots.draw(plot, figure, page.scales, `${name}-${view.file}`))
         plot.on("plotly_legendclick", ({ curveNumber, data }) => {
           toggle(data[curveNumber].meta.sampler);
           return false; // the page filters, in every figure at once
@@ -182,8 +181,10 @@
     button.addEventListener("click", () => sortBy(button.parentElement));
   filters.addEventListener("submit", (event) => event.preventDefault());
   window.addEventListener("hashchange", () => { readHash(); render(); });
-  plots.onThemeOrPaper(render);
+  for (const button of document.querySelectorAll("[data-file]"))
+    button.addEventListener("click", () => packed.save(page.files[button.dataset.file], button.dataset.file));
 
   readHash();
   render();
+  plots.keepDrawn(render);
 })();

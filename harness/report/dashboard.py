@@ -8,7 +8,6 @@ offline and stays as it was.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
@@ -33,6 +32,7 @@ from harness.report import embed
 from harness.report import figures
 from harness.report import heatmaps
 from harness.report import provenance
+from harness.report.file_names import file_names
 from harness.report.findings import MAX_NAMED
 from harness.report.findings import problem_clauses
 from harness.report.findings import suite_findings
@@ -46,7 +46,10 @@ from harness.report.views import Views
 from harness.run.files import write_whole
 
 
-_MAX_STUDY_ROWS = 3_000  # of the table of studies within the page, about 350 KB
+_MAX_STUDY_ROWS = 3_000  # of the table of studies within the page
+_MEANS, _STUDIES = "means", "summary"
+_DOWNLOADS = {_MEANS: "Means (CSV)", _STUDIES: "Every study (CSV)"}
+"""Text by name of the files with the tables of all problems."""
 
 _BAND = "the line is the mean over seeds, the band holds the middle half of them."
 _GEOMETRIC = (
@@ -145,6 +148,8 @@ def write_dashboard(
     }
     shown = {panel.name: panel for own in panels.values() for panel in own}
     shown |= {panel.name: panel for panel in proxies.values()}
+    names = file_names([*views.suites, *views.problems])
+    files = _files(views, names)
     html = embed.render(
         "template.html.jinja",
         script="dashboard.js",
@@ -154,10 +159,13 @@ def write_dashboard(
             "scales": SCALES,
             "suites": [_suite_data(view) for view in views.suites],
             "views": {
-                view.key: _problem_data(view, drawn[view.key], panels[view.key])
+                view.key: _problem_data(view, drawn[view.key], panels[view.key], names[view.key])
                 for view in views.problems
             },
-            "proxies": {group: embed.plain(panel.figure) for group, panel in proxies.items()},
+            "proxies": {
+                group: embed.plain(panel.figure, panel.data) for group, panel in proxies.items()
+            },
+            "files": {name: embed.columns(frame) for name, frame in files.items()},
         },
         views=views,
         styles=styles,
@@ -165,8 +173,8 @@ def write_dashboard(
         headline=_first_headline(views, by_text, list(styles)),
         budgets=sorted({view.budget for view in views.problems}),
         groups={view.group: view.label for view in views.problems},
-        csv_uri=lambda table: _data_uri(table.csv()),
-        downloads=_downloads(views),
+        names=names,
+        downloads={name: text for name, text in _DOWNLOADS.items() if name in files},
         facts={
             "Studies": provenance.run_facts(results),
             "Samplers": provenance.sampler_facts(results),
@@ -254,12 +262,13 @@ def _suite_data(view: SuiteView) -> dict[str, Any]:
 
 
 def _problem_data(
-    view: ProblemView, drawn: figures.Drawn, panels: Sequence[Panel]
+    view: ProblemView, drawn: figures.Drawn, panels: Sequence[Panel], file: str
 ) -> dict[str, Any]:
     return {
         "group": view.group,
         "budget": view.budget,
-        "figures": {panel.name: embed.plain(panel.figure) for panel in panels},
+        "file": file,
+        "figures": {panel.name: embed.plain(panel.figure, panel.data) for panel in panels},
         "findings": asdict(problem_clauses(view, drawn.problem)),
         "where": f"{short_name(view.problem)}, {view.setting}",
         "notes": [*drawn.problem.notes, *filter(None, [view.caution])],
@@ -300,18 +309,15 @@ def _order(name: str) -> int:
     return kinds.index(name.partition("-")[0])
 
 
-def _downloads(views: Views) -> list[tuple[str, str, str]]:
-    """(text, file name, data URI) of the tables of all problems."""
-    boards = pd.concat([view.table.rows for view in views.problems], ignore_index=True)
-    tables = [("Means (CSV)", "means.csv", boards)]
+def _files(views: Views, names: Mapping[str, str]) -> dict[str, pd.DataFrame]:
+    """Tables that the page offers as files, by name."""
+    tables = {
+        f"{table.name}-{names[suite.key]}": table.numbers
+        for suite in views.suites
+        for table in suite.tables
+    }
+    boards = [view.table.rows for view in views.problems]
+    tables[_MEANS] = pd.concat(boards, ignore_index=True)
     if len(views.summary) <= _MAX_STUDY_ROWS:
-        tables.append(("Every study (CSV)", "summary.csv", views.summary))
-    return [
-        (text, name, _data_uri(frame.to_csv(index=False, float_format="%.6g")))
-        for text, name, frame in tables
-    ]
-
-
-def _data_uri(content: str) -> str:
-    encoded = base64.b64encode(content.encode()).decode()
-    return "data:text/csv;charset=utf-8;base64," + encoded
+        tables[_STUDIES] = views.summary
+    return tables

@@ -244,7 +244,8 @@ def overhead_figure(numbers: pd.DataFrame, drawn: Drawn, styles: Styles) -> go.F
         )
         curve.line.width = 1.5
         figure.add_trace(curve)
-    figure.update_yaxes(type="log", dtick=1)
+    narrow = numbers["cpu_ms"].max() < 10.0 * max(numbers["cpu_ms"].min(), _CLOCK_MS)
+    figure.update_yaxes(type="log", dtick="D2" if narrow else 1)  # one power of ten has one tick
     return figure
 
 

@@ -95,10 +95,11 @@ class Table:
         """Rows, as columns render them."""
         return records(self.rows)
 
-    def csv(self) -> str:
-        """Numbers as a file of comma-separated values."""
+    @property
+    def numbers(self) -> pd.DataFrame:
+        """Rows for a file, in which a column about a sampler is called by its label."""
         titles = {column.key: column.title for column in self.columns if column.sampler}
-        return self.rows.rename(columns=titles).to_csv(index=False, float_format="%.6g")
+        return self.rows.rename(columns=titles)
 
     def best(self) -> list[set[str]]:
         """Keys of the cells to mark, for each row: the best of several numbers that differ."""

@@ -74,6 +74,11 @@ class SuiteView:
         return formats.setting(self.budget, self.unit, self.in_flight)
 
     @property
+    def key(self) -> str:
+        """Identifier of the view."""
+        return f"{self.group}@{self.budget}"
+
+    @property
     def mean_ranks(self) -> pd.Series:
         """Mean rank by sampler, the best first."""
         return self._rows("ranks").set_index("sampler")["mean_rank"]

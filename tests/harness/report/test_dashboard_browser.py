@@ -123,6 +123,13 @@ def on_two(chrome: webdriver.Chrome, page_of_two: str) -> webdriver.Chrome:
 def opened(chrome: webdriver.Chrome, page: str) -> webdriver.Chrome:
     chrome.get("about:blank")
     chrome.get(page)
+    return settled(chrome)
+
+
+def settled(chrome: webdriver.Chrome) -> webdriver.Chrome:
+    """The browser, when every figure is unpacked and drawn."""
+    script = "return !!window.Plotly && !document.querySelector('main').ariaBusy"
+    WebDriverWait(chrome, 60).until(lambda browser: browser.execute_script(script))
     return chrome
 
 
@@ -250,7 +257,7 @@ def test_nothing_offers_an_upload(browser: webdriver.Chrome) -> None:
     titles = [e.get_attribute("title") for e in browser.find_elements(By.CSS_SELECTOR, "button")]
     assert not [title for title in titles if "cloud" in title.lower() or "Studio" in title]
     saves = [e.text for e in browser.find_elements(By.CSS_SELECTOR, "figure button")]
-    assert saves == ["PNG", "SVG"] * (len(PANELS) + 1)
+    assert saves == ["SVG", "PNG", "CSV"] * (len(PANELS) + 1)
 
 
 def test_controls_are_not_within_an_image(browser: webdriver.Chrome) -> None:
@@ -297,6 +304,7 @@ def test_a_link_restores_the_view(on_two: webdriver.Chrome, page_of_two: str) ->
     click(browser, "sampler", "tpe")
     click(browser, "sampler", "random")
     browser.refresh()
+    settled(browser)
     assert samplers_in_the_table(browser) == []
     assert severe(browser) == []
 
@@ -339,6 +347,7 @@ def test_a_click_on_a_legend_filters_the_page(browser: webdriver.Chrome) -> None
 def test_figures_stand_right_below_their_captions(browser: webdriver.Chrome, width: int) -> None:
     browser.set_window_size(width, 1000)
     browser.refresh()
+    settled(browser)
     gaps = browser.execute_script(
         """return [...document.querySelectorAll("figure.card")].map((card) =>
              Math.min(...[...card.querySelectorAll(".nsewdrag, .legend, .colorbar")]
@@ -365,6 +374,7 @@ def test_no_card_stands_beside_an_empty_space(browser: webdriver.Chrome) -> None
 def test_it_fits_a_narrow_screen(on_two: webdriver.Chrome) -> None:
     on_two.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone())
     on_two.refresh()
+    settled(on_two)
     overflow = on_two.execute_script(
         "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
     )
