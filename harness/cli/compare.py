@@ -36,6 +36,7 @@ from harness.paper.experiments import COMPARED
 from harness.problems import Problem
 from harness.problems import TabularBenchmark
 from harness.problems.options import Options
+from harness.report.exports import parse_formats
 from harness.report.tables import MOST_DETAILED
 from harness.run.engines import Engine
 from harness.run.store import Store
@@ -147,6 +148,7 @@ def compare(
     engine: options.EngineName = "joblib",
     scheduler: options.Scheduler = None,
     against_published: AgainstPublished = False,
+    formats: options.Formats = [],
     output: options.Output = Path("zaps-results"),
 ) -> None:
     """Run a comparison, skipping finished studies; print its tables, write its page.
@@ -165,6 +167,7 @@ def compare(
         "optimum": [] if optimum is None else [str(optimum)],
     }
     with clean_errors():
+        chosen_formats = parse_formats(formats)
         suites = [
             replace(
                 suite,
@@ -226,7 +229,15 @@ def compare(
                 }
             )
             seen = load_seen(suites, results)
-            show(results, seen, suites, budgets, output, experiment=content)
+            show(
+                results,
+                seen,
+                suites,
+                budgets,
+                output,
+                experiment=content,
+                formats=chosen_formats,
+            )
     report_failures(failures, len(cells))
 
 

@@ -26,3 +26,12 @@ Scheduler = Annotated[
     typer.Option(help="Address of Dask's scheduler, e.g. tcp://host:8786; by default local."),
 ]
 Output = Annotated[Path, typer.Option(file_okay=False, help="Directory of the results.")]
+Formats = Annotated[
+    list[str],
+    typer.Option(
+        "--format",
+        metavar="csv,json,md,latex,svg,png",
+        help="Also write every table and figure as files: full numbers as csv and json, texts as "
+        "md and latex, images as svg and png (needs kaleido). Repeatable.",
+    ),
+]

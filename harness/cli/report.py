@@ -27,6 +27,8 @@ from harness.problems.untabled import UntabledProblem
 from harness.report import make_views
 from harness.report import rich_tables
 from harness.report import write_dashboard
+from harness.report.exports import parse_formats
+from harness.report.exports import write_exports
 from harness.run.files import check_writable
 from harness.run.files import write_whole
 from harness.run.store import Store
@@ -96,6 +98,7 @@ def report(
     study: Studies = [],
     group_by: GroupBy = None,
     optimum: Optimum = None,
+    formats: options.Formats = [],
     output: StudiesOutput = Path("zaps-studies"),
 ) -> None:
     """Do not run anything; print the tables and write the page of all results in a directory.
@@ -103,6 +106,8 @@ def report(
     Of an Optuna storage, compare studies that anyone ran with any sampler, over trials and over
     wall-clock time.
     """
+    with clean_errors():
+        chosen = parse_formats(formats)
     directory = Path(source)
     if directory.is_dir():
         if study or group_by or optimum is not None:
@@ -110,16 +115,18 @@ def report(
                 "--study, --group-by and --optimum are for a storage, but "
                 f"{source} is a directory of results."
             )
-        _report_directory(directory, budget)
+        _report_directory(directory, budget, chosen)
     elif is_storage(source):
         from harness.cli.studies import report_studies  # it shows what this does
 
-        report_studies(source, study, group_by, optimum, budget or (), output)
+        report_studies(source, study, group_by, optimum, budget or (), output, chosen)
     else:
         raise typer.BadParameter(f"There is no directory and no storage {source!r}.")
 
 
-def _report_directory(directory: Path, budget: Sequence[int] | None) -> None:
+def _report_directory(
+    directory: Path, budget: Sequence[int] | None, formats: Sequence[str]
+) -> None:
     with clean_errors():
         check_writable(directory, SHOWN)
     results = stored_results(directory)
@@ -127,7 +134,7 @@ def _report_directory(directory: Path, budget: Sequence[int] | None) -> None:
         texts = list(dict.fromkeys(result.cell.problem for result in results))
         budgets = {text: Budgets(tuple(budget)) for text in texts} if budget else None
         suites = select(texts)
-        show(results, load_seen(suites, results), suites, budgets, directory)
+        show(results, load_seen(suites, results), suites, budgets, directory, formats=formats)
 
 
 def load_seen(suites: Sequence[Suite], results: Sequence[CellResult]) -> list[Problem]:
@@ -144,6 +151,7 @@ def show(
     output: Path,
     *,
     experiment: str = "",
+    formats: Sequence[str] = (),
 ) -> None:
     """Write the numbers and the page of a comparison, print its tables.
 
@@ -154,9 +162,10 @@ def show(
         budgets: Budgets by text of the problem, by default those of the studies.
         output: Directory to write to.
         experiment: Content of a file that would run the comparison again, written beside them.
+        formats: Formats of further files, see :data:`harness.report.exports.FORMATS`.
 
     Raises:
-        ValueError: If no study was run for the budgets.
+        ValueError: If no study was run for the budgets, or images cannot be drawn.
     """
     summary = summarize(results, loaded, budgets)
     if summary.empty:
@@ -168,7 +177,7 @@ def show(
     # Files come first, so that they are there whatever becomes of the output.
     write_whole(numbers, summary.to_csv(index=False))
     command = command_line() + (f"\n\n# {EXPERIMENT}\n{experiment}" if experiment else "")
-    write_dashboard(views, results, loaded, page, budgets=budgets, command=command)
+    figures = write_dashboard(views, results, loaded, page, budgets=budgets, command=command)
     if experiment:
         write_whole(file, experiment)
     console.print(rich_tables(views))
@@ -181,6 +190,8 @@ def show(
     if experiment:
         say("Again: ", (f"zaps-harness compare {shlex.quote(str(file))}", "bold"))
         console.print(experiment.rstrip(), style="dim", highlight=False, soft_wrap=True)
+    for folder in write_exports(views, figures, output, formats):
+        say("Files: ", (str(folder), "bold"))
 
 
 def stored_results(directory: Path) -> list[CellResult]:

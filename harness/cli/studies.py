@@ -55,6 +55,7 @@ def report_studies(
     optimum: float | None,
     budget: Sequence[int],
     output: Path,
+    formats: Sequence[str] = (),
 ) -> None:
     """Compare the studies of a storage; see :func:`harness.studies.read`.
 
@@ -86,8 +87,9 @@ def report_studies(
         samplers=tuple(dict.fromkeys(result.cell.sampler.label for result in results)),
         by_trials=True,
     )
+    budgets = {seen.text: Budgets(sizes, by_trials=True)}
     with clean_errors():
-        show(results, [seen], [suite], {seen.text: Budgets(sizes, by_trials=True)}, output)
+        show(results, [seen], [suite], budgets, output, formats=formats)
     by_time = over_wall_clock(read, seen, suite.metrics)
     if by_time.empty:
         say("The trials took no time that the storage knows: nothing is shown over time.")

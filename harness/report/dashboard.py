@@ -13,12 +13,10 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import asdict
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import plotly.graph_objects as go
 
 from harness.experiment import CellResult
 from harness.metrics import GROUP
@@ -38,6 +36,7 @@ from harness.report.findings import problem_clauses
 from harness.report.findings import suite_findings
 from harness.report.palette import SCALES
 from harness.report.palette import sampler_styles
+from harness.report.panel import Panel
 from harness.report.tables import capitalised
 from harness.report.tables import noun
 from harness.report.views import ProblemView
@@ -89,25 +88,6 @@ _TESTS = (
 )
 
 
-@dataclass(frozen=True)
-class Panel:
-    """A figure with its text.
-
-    Attributes:
-        name: Identifier.
-        title: Heading.
-        sentence: How to read it.
-        figure: The figure.
-        data: The numbers behind it, for a file.
-    """
-
-    name: str
-    title: str
-    sentence: str
-    figure: go.Figure
-    data: pd.DataFrame
-
-
 def write_dashboard(
     views: Views,
     results: Sequence[CellResult],
@@ -116,7 +96,7 @@ def write_dashboard(
     *,
     budgets: Mapping[str, Budgets] | None = None,
     command: str = "",
-) -> None:
+) -> dict[str, Panel]:
     """Write the page of a comparison.
 
     Args:
@@ -126,6 +106,9 @@ def write_dashboard(
         path: File to write.
         budgets: Budgets by text of the problem, as for the summary.
         command: Command line that made the page, shown to the reader.
+
+    Returns:
+        Its figures, by the name under which the page saves each.
 
     Raises:
         ValueError: If there is nothing to show.
@@ -186,6 +169,12 @@ def write_dashboard(
         n_studies=len(results),
     )
     write_whole(path, html)
+    own = [
+        (view, panel)
+        for view in views.problems
+        for panel in (*panels[view.key], *filter(None, [proxies.get(view.group)]))
+    ]
+    return {f"{panel.name}-{names[view.key]}": panel for view, panel in own}
 
 
 def make_panels(
