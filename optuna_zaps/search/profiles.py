@@ -41,6 +41,7 @@ from optuna_zaps.search.reselection import ScreeningSettings
 from optuna_zaps.search.schedule import AnytimeSchedule
 from optuna_zaps.search.schedule import BudgetSchedule
 from optuna_zaps.search.search import SearchSettings
+from optuna_zaps.surrogates import AdditiveTerm
 from optuna_zaps.surrogates import AveragedProcesses
 from optuna_zaps.surrogates import FeatureLayout
 from optuna_zaps.surrogates import GaussianProcessSettings
@@ -482,10 +483,11 @@ def process_settings(layout: FeatureLayout) -> GaussianProcessSettings:
 
 def _kernels(layout: FeatureLayout) -> tuple[tuple[TermFactory, ...], ...]:
     """Terms of the covariance of each process."""
-    # Some numbers, as hyper-parameters are, matter much more than others, and the labels say
-    # which.
-    parameters = ParameterTerm.with_relevance if any(layout.numeric) else ParameterTerm
-    alone: tuple[TermFactory, ...] = (parameters,)
+    alone: tuple[TermFactory, ...] = (ParameterTerm,)
+    if any(layout.numeric):
+        # Some numbers, as hyper-parameters are, matter much more than others, and the labels say
+        # which. The effects of single numbers add up to much of most objectives.
+        alone = (ParameterTerm.with_relevance, AdditiveTerm)
     if not layout.n_proxies:
         # Without shared choices a search of NAS-Bench-201 / CIFAR-10 ends, in one seed of six
         # instead of twenty, in a basin that shares all but one choice with the right one, at

@@ -6,6 +6,7 @@ a profile names (:mod:`optuna_zaps.search.profiles`).
 
 from __future__ import annotations
 
+from optuna_zaps.surrogates.additive_term import AdditiveTerm
 from optuna_zaps.surrogates.averaged_processes import AveragedProcesses
 from optuna_zaps.surrogates.label_scale import LabelScale
 from optuna_zaps.surrogates.label_scale import LinearScale
@@ -28,6 +29,7 @@ from optuna_zaps.surrogates.xgboost_ensemble import require_xgboost
 
 
 __all__ = [
+    "AdditiveTerm",
     "AveragedProcesses",
     "FeatureLayout",
     "GaussianProcessSettings",

@@ -14,6 +14,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from optuna_zaps.surrogates.matern import matern
+from optuna_zaps.surrogates.matern import matern_slope
 from optuna_zaps.surrogates.protocol import FeatureLayout
 from optuna_zaps.surrogates.rows import DenseRows
 from optuna_zaps.surrogates.rows import Features
@@ -78,7 +80,7 @@ class ParameterTerm:
     k = s exp(-h) M(q), with the weights w_j of
         h = sum over the unordered parameters of w_j |e_j(a) - e_j(b)|^2 / (2 m)
         q = sum over the numbers of 2 w_j (e_j(a) - e_j(b))^2 / m
-        M(q) = (1 + sqrt(5 q) + 5 q / 3) exp(-sqrt(5 q)), Matern 5/2 (RW Eq. 4.17).
+        M(q) the Matern covariance of :mod:`optuna_zaps.surrogates.matern`.
 
     On one-hot codes |e_j(a) - e_j(b)|^2 is 0 or 2: for equal weights h is w times the share of
     parameters that differ, and exp(-h) the exponential of the Hamming distance.
@@ -131,13 +133,12 @@ class ParameterTerm:
         amplitude = values[0]
         if not self._has_numbers:
             return a.choices.exponential(amplitude, -1, b.choices)
-        q = a.numbers.squared(b.numbers)
-        matern = _matern(q, *_decay(q))
-        if not self._has_choices:
-            covariance: Features = amplitude * matern
-            return covariance
-        covariance = a.choices.exponential(amplitude, -1, b.choices)
-        covariance *= matern
+        root = a.numbers.squared(b.numbers)
+        root *= 5
+        covariance = matern(np.sqrt(root, out=root))
+        covariance *= (
+            a.choices.exponential(amplitude, -1, b.choices) if self._has_choices else amplitude
+        )
         return covariance
 
     def variance(self, values: Features, a: _ParameterRows) -> Any:
@@ -166,9 +167,9 @@ class ParameterTerm:
         if distances.numbers is not None:
             # times M(q), with q = sum of w_j q_j; and s exp(-h) dM/dq for the gradient
             q = np.tensordot(weights, distances.numbers, 1)
-            root, decay = _decay(q)
-            slope = covariance * _matern_slope(root, decay)
-            covariance = covariance * _matern(q, root, decay)
+            root = np.sqrt(5 * q)
+            slope = covariance * matern_slope(root)
+            covariance = covariance * matern(root)
 
         def gradient(G: FloatArray) -> list[float]:
             # dk/dlog s = k
@@ -195,22 +196,3 @@ class ParameterTerm:
         norm = squares[self._first_choices].sum()
         norms = np.full(len(encoding), norm, dtype=dtype)
         return SparseRows(encoding, squares.astype(dtype), norms)
-
-
-def _decay(q: Any) -> tuple[Any, Any]:
-    """sqrt(5 q) and exp(-sqrt(5 q)), which Matern 5/2 and its derivative have in common."""
-    root = np.sqrt(5 * q)
-    return root, np.exp(-root)
-
-
-def _matern(q: Any, root: Any, decay: Any) -> Any:
-    """Matern 5/2 of a squared distance: M = (1 + root + 5 q / 3) decay (RW Eq. 4.17)."""
-    value = 1 + root
-    value += 5 / 3 * q
-    value *= decay
-    return value
-
-
-def _matern_slope(root: Any, decay: Any) -> Any:
-    """Derivative of Matern 5/2 by the squared distance: dM/dq = -5/6 (1 + root) decay."""
-    return -5 / 6 * (1 + root) * decay

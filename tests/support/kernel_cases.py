@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from optuna_zaps.search.candidates import CandidateSet
+from optuna_zaps.surrogates import AdditiveTerm
 from optuna_zaps.surrogates import FeatureLayout
 from optuna_zaps.surrogates import LinearRankTerm
 from optuna_zaps.surrogates import ParameterTerm
@@ -66,6 +67,8 @@ CASES: dict[str, tuple[np.ndarray, FeatureLayout, Sequence[TermFactory]]] = {
     "numbers": (MIXED_X, MIXED_LAYOUT, (ONE_WEIGHT,)),
     "numbers by relevance": (MIXED_X, MIXED_LAYOUT, (RELEVANCE,)),
     "numbers and proxies by relevance": (MIXED_X, MIXED_LAYOUT, (RELEVANCE, *PROXIES)),
+    "numbers one by one": (MIXED_X, MIXED_LAYOUT, (RELEVANCE, AdditiveTerm)),
+    "many choices and numbers one by one": (WIDE_MIXED_X, WIDE_MIXED_LAYOUT, (AdditiveTerm,)),
     "many shared choices": (WIDE_X, WIDE_LAYOUT, (ONE_WEIGHT, SharedChoiceTerm)),
     "many choices by relevance": (WIDE_X, WIDE_LAYOUT, (RELEVANCE,)),
     "many choices and numbers by relevance": (
@@ -78,6 +81,7 @@ CASES: dict[str, tuple[np.ndarray, FeatureLayout, Sequence[TermFactory]]] = {
 VALUES: dict[TermFactory, tuple[float, ...]] = {
     ONE_WEIGHT: (1.3, 2.1),
     RELEVANCE: (1.3, 2.1, 0.9, 4.0, 0.5),
+    AdditiveTerm: (0.9, 0.3),
     LinearRankTerm: (0.2,),
     SmoothRankTerm: (0.8, 0.6),
     SmoothRankTerm.half_of_own: (0.8, 0.6),

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import reduce
+from operator import add
 from typing import Any
 
 from kernel_cases import CASES
@@ -27,6 +29,7 @@ from sklearn.gaussian_process.kernels import Matern
 from sklearn.gaussian_process.kernels import WhiteKernel
 
 from optuna_zaps.search.profiles import PROCESSES
+from optuna_zaps.surrogates import AdditiveTerm
 from optuna_zaps.surrogates import AveragedProcesses
 from optuna_zaps.surrogates import FeatureLayout
 from optuna_zaps.surrogates import LinearRankTerm
@@ -86,6 +89,17 @@ def of_parameters(layout: FeatureLayout, start: int, values: tuple[float, ...]) 
     return kernel
 
 
+def one_by_one(layout: FeatureLayout, start: int, values: tuple[float, ...]) -> SklearnKernel:
+    kernels = []
+    for width, numeric in zip(layout.widths, layout.numeric, strict=True):
+        columns = np.arange(start, start + width)
+        start += width
+        # The product of one-hot codes is 1 for equal choices.
+        kernel = Matern(*values, nu=2.5) if numeric else DotProduct(0.0)
+        kernels.append(ConstantKernel(1 / N_PARAMETERS) * Columns(kernel, columns, 0.0, 1.0))
+    return reduce(add, kernels)
+
+
 def of_ranks(first: int) -> Theirs:
     ranks = slice(first, first + N_PROXIES)
     return lambda layout, start, values: Columns(RBF(*values), ranks, 0.5, 1 / np.sqrt(N_PROXIES))
@@ -95,6 +109,7 @@ def of_ranks(first: int) -> Theirs:
 THEIRS: dict[Any, Theirs] = {
     ONE_WEIGHT: of_parameters,
     RELEVANCE: of_parameters,
+    AdditiveTerm: one_by_one,
     LinearRankTerm: lambda layout, start, values: Columns(
         DotProduct(0.0), slice(0, N_PROXIES), 0.5, np.sqrt(12 / N_PROXIES)
     ),

@@ -1,0 +1,31 @@
+"""Matern covariance with nu = 5/2, and its derivative by the squared distance.
+
+Notations:
+    q: squared distance in units of the length.
+    root: sqrt(5 q).
+    M = (1 + root + root^2 / 3) exp(-root) (RW Eq. 4.17).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from optuna_zaps.surrogates.rows import Features
+
+
+def matern(root: Features) -> Features:
+    """Covariance M; overwrites ``root``, since each large new array takes as long as a step."""
+    # (root / 3 + 1) root + 1
+    covariance = root / 3
+    covariance += 1
+    covariance *= root
+    covariance += 1
+    np.negative(root, out=root)
+    covariance *= np.exp(root, out=root)
+    return covariance
+
+
+def matern_slope(root: Features) -> Features:
+    """Derivative dM/dq = -5/6 (1 + root) exp(-root)."""
+    slope: Features = -5 / 6 * (1 + root) * np.exp(-root)
+    return slope
