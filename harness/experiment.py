@@ -110,6 +110,8 @@ class CellResult:
         values: Value by number, where there is no table: of several objectives a value for each,
             NaN where an evaluation failed.
         constraints: Constraints by number, where there is no table and there are any.
+        seconds: Wall-clock seconds, real or simulated, at the end of each asked trial, length
+            (n_asks,); ``None`` where nobody knows them.
     """
 
     cell: Cell
@@ -122,6 +124,7 @@ class CellResult:
     configurations: tuple[Mapping[str, Any], ...] = ()
     values: tuple[float | Sequence[float], ...] = ()
     constraints: tuple[Mapping[str, float], ...] = ()
+    seconds: tuple[float, ...] | None = None
 
     @property
     def evaluated(self) -> tuple[int, ...]:

@@ -54,7 +54,9 @@ PAIR_COLUMNS = (
 )
 _CONFIDENCE = 0.95
 _N_RESAMPLES = 5_000
-_DIGITS = 10  # Means of equal numbers in another order differ in the last digit.
+DIGITS = 10
+"""Decimals of mean losses: means of equal numbers in another order differ in the last digit."""
+
 # The paper names the two ends; the border between is that of Romano et al. (2006).
 _NEGLIGIBLE, _SMALL, _LARGE = 0.15, 0.33, 0.47
 
@@ -219,7 +221,7 @@ def mean_losses(summary: pd.DataFrame, metric: str = "regret") -> pd.DataFrame:
     means = summary.groupby(["problem", "sampler"], sort=False)[metric].mean().unstack()
     order = means.loc[summary["problem"].unique(), summary["sampler"].unique()]
     sign = -1.0 if _direction(metric) else 1.0
-    return sign * order.dropna().round(_DIGITS)
+    return sign * order.dropna().round(DIGITS)
 
 
 def ranks(losses: pd.DataFrame) -> pd.DataFrame:

@@ -248,6 +248,7 @@ def _result(
     ]
     first = [asked.index(number) for number in range(len(numbers))]
     limited = any(constraints)
+    seconds = _busy_seconds(trials)
     result = CellResult(
         cell=Cell(
             problem.text,
@@ -265,8 +266,9 @@ def _result(
         configurations=tuple(dict(trials[n].params) for n in first),
         values=tuple(values[n][0] if len(values[n]) == 1 else values[n] for n in first),
         constraints=tuple(_told(constraints[n]) for n in first) if limited else (),
+        seconds=tuple(seconds.tolist()),
     )
-    return StudyResult(study.study_name, result, _busy_seconds(trials))
+    return StudyResult(study.study_name, result, seconds)
 
 
 def _values(trial: FrozenTrial, n_objectives: int) -> tuple[float, ...]:

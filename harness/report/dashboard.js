@@ -4,10 +4,11 @@
   const filters = document.getElementById("filters");
   const problemSelect = document.getElementById("problem");
   const budgetInputs = [...filters.querySelectorAll("[name=budget]")];
+  const axisInputs = [...filters.querySelectorAll("[name=axis]")];
   const samplerInputs = [...filters.querySelectorAll("[name=sampler]")];
   const views = Object.values(page.views);
   const suites = [...new Set(page.suites.map((view) => view.group))];
-  const state = { problem: problemSelect.options[0].value, budget: 0, samplers: new Set() };
+  const state = { problem: problemSelect.options[0].value, budget: 0, axis: "steps", samplers: new Set() };
 
   // Largest budget of a group of views up to the one that is chosen, else its smallest.
   const nearest = (candidates, group, budget) => {
@@ -30,12 +31,15 @@
     const all = budgetInputs.map((input) => Number(input.value));
     const wanted = Number(hash.get("budget")) || Infinity;
     state.budget = all.findLast((budget) => budget <= wanted) ?? all[0];
+    const axes = axisInputs.map((input) => input.value);
+    state.axis = axes.includes(hash.get("axis")) ? hash.get("axis") : "steps";
     const named = hash.getAll("sampler").filter((label) => page.samplers.includes(label));
     state.samplers = new Set(named.length || hash.has("none") ? named : page.samplers);
   };
 
   const writeHash = () => {
     const hash = new URLSearchParams({ problem: state.problem, budget: state.budget });
+    if (state.axis !== "steps") hash.set("axis", state.axis);
     if (state.samplers.size === 0) hash.set("none", "");
     else if (state.samplers.size < page.samplers.length)
       state.samplers.forEach((label) => hash.append("sampler", label));
@@ -45,37 +49,48 @@
   // --- figures ---------------------------------------------------------------------------------
 
   const chosenPart = (trace) => {
-    const { sampler, samplers } = trace.meta ?? {};
+    const { sampler, samplers, least = 1 } = trace.meta ?? {};
     if (sampler !== undefined) return state.samplers.has(sampler) ? trace : null;
     if (samplers === undefined) return trace;
     const chosen = samplers.flatMap((label, index) => (state.samplers.has(label) ? [index] : []));
     const pick = (list) => chosen.map((index) => list[index]);
     for (const axis of ["x", "y"]) trace[axis] = pick(trace[axis]);
     for (const matrix of ["z", "text", "hovertext"])
-      trace[matrix] = pick(trace[matrix]).map(pick);
-    return chosen.length ? trace : null;
+      if (trace[matrix]) trace[matrix] = pick(trace[matrix]).map(pick);
+    return chosen.length >= least ? trace : null;
   };
 
-  const drawAll = (view, nobody) => {
-    const figures = { ...view.figures, proxies: nobody ? undefined : page.proxies[state.problem] };
+  // A figure over the axis that is chosen; over evaluations where that is not known.
+  const over = (figures, name) => figures[`${name}@${state.axis}`] ?? figures[`${name}@steps`] ?? figures[name];
+
+  // Draw the figures of the cards of a part of the page, those that have a chosen sampler.
+  const drawCards = (part, figures, where) => {
     const drawn = [];
-    for (const card of document.querySelectorAll("#figures .card")) {
-      const name = card.id.slice("card-".length);
-      const figure = figures[name] && structuredClone(figures[name]);
+    for (const card of part.querySelectorAll(":scope > .card")) {
+      const name = card.dataset.figure;
+      const figure = over(figures, name) && structuredClone(over(figures, name));
       if (figure) figure.data = figure.data.map(chosenPart).filter(Boolean);
-      card.hidden = !figure || figure.data.length === 0;
+      card.hidden = !figure?.data.some((trace) => !trace.meta?.ink);
       if (!card.hidden) drawn.push({ card, name, figure });
     }
     const pairs = drawn.filter(({ name }) => name !== "proxies");
     pairs.forEach(({ card }, index) => card.classList.toggle("wide", index === pairs.length - 1 && index % 2 === 0));
-    for (const { name, figure } of drawn) {
-      const plot = document.getElementById("plot-" + name);
-      if (plots.draw(plot, figure, page.scales, `${name}-${view.file}`))
+    for (const { card, figure } of drawn) {
+      const plot = card.querySelector(".plot");
+      if (plots.draw(plot, figure, page.scales, `${figure.file}-${where.file}`))
         plot.on("plotly_legendclick", ({ curveNumber, data }) => {
           toggle(data[curveNumber].meta.sampler);
           return false; // the page filters, in every figure at once
         });
     }
+  };
+
+  const drawAll = (view, nobody) => {
+    const proxies = nobody ? undefined : page.proxies[state.problem];
+    drawCards(document.getElementById("figures"), { ...view.figures, proxies }, view);
+    for (const suite of suitesShown())
+      for (const part of document.querySelectorAll("[data-suite]:not([hidden])"))
+        if (part.dataset.suite === suite.group) drawCards(part.querySelector(".grid"), suite.figures, suite);
   };
 
   // --- everything that a filter changes --------------------------------------------------------
@@ -112,6 +127,11 @@
   const showControls = () => {
     problemSelect.value = state.problem;
     for (const input of budgetInputs) input.checked = Number(input.value) === state.budget;
+    const known = [page.views[viewShown()], ...suitesShown()].flatMap(({ figures }) => Object.keys(figures));
+    for (const input of axisInputs) {
+      input.checked = input.value === state.axis;
+      input.disabled = !known.some((key) => key.endsWith("@" + input.value));
+    }
     for (const input of samplerInputs) input.checked = state.samplers.has(input.value);
   };
 
@@ -172,6 +192,8 @@
   problemSelect.addEventListener("change", () => { state.problem = problemSelect.value; change(); });
   for (const input of budgetInputs)
     input.addEventListener("change", () => { state.budget = Number(input.value); change(); });
+  for (const input of axisInputs)
+    input.addEventListener("change", () => { state.axis = input.value; change(); });
   for (const input of samplerInputs) input.addEventListener("change", () => toggle(input.value));
   document.getElementById("all-samplers").addEventListener("click", () => {
     state.samplers = new Set(page.samplers);

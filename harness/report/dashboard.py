@@ -24,6 +24,7 @@ from harness.metrics import QUANTITIES
 from harness.metrics import Budgets
 from harness.metrics import Snapshot
 from harness.metrics import snapshots
+from harness.metrics.progress import Axis
 from harness.problems import Problem
 from harness.problems import short_name
 from harness.report import embed
@@ -39,6 +40,9 @@ from harness.report.palette import sampler_styles
 from harness.report.panel import Panel
 from harness.report.tables import capitalised
 from harness.report.tables import noun
+from harness.report.view_panels import axes_of
+from harness.report.view_panels import runtime_panels
+from harness.report.view_panels import suite_panels
 from harness.report.views import ProblemView
 from harness.report.views import SuiteView
 from harness.report.views import Views
@@ -80,6 +84,11 @@ _PROGRESS = {
         "Area that the evaluated configurations dominate, in percent of that of the true front; "
         f"{_BAND} Higher is better.",
     ),
+}
+_AXES = {
+    Axis.STEPS: "evaluations",
+    Axis.CPU: "CPU time of the sampler",
+    Axis.CLOCK: "wall-clock time",
 }
 _TESTS = (
     "Is the row ahead of the column? Text: difference of the means{unit}; stars: one-sided "
@@ -124,12 +133,18 @@ def write_dashboard(
     panels = {
         view.key: list(make_panels(view, drawn[view.key], styles)) for view in views.problems
     }
+    of_suites = []
+    for suite in views.suites:
+        compared = _compared(suite, views)
+        studies = [drawn[view.key] for view in compared]
+        of_suites.append(list(suite_panels(suite, compared, studies, styles)))
     proxies = {
         view.group: panel
         for view in views.problems
         if (panel := _proxies_panel(by_text[view.problem])) is not None
     }
-    shown = {panel.name: panel for own in panels.values() for panel in own}
+    shown = _by_name(panel for own in panels.values() for panel in own)
+    every = [panel for own in (*of_suites, *panels.values()) for panel in own]
     shown |= {panel.name: panel for panel in proxies.values()}
     names = file_names([*views.suites, *views.problems])
     files = _files(views, names)
@@ -140,18 +155,21 @@ def write_dashboard(
             "samplers": list(styles),
             "named": MAX_NAMED,
             "scales": SCALES,
-            "suites": [_suite_data(view) for view in views.suites],
+            "suites": [
+                _suite_data(view, own, names[view.key])
+                for view, own in zip(views.suites, of_suites, strict=True)
+            ],
             "views": {
                 view.key: _problem_data(view, drawn[view.key], panels[view.key], names[view.key])
                 for view in views.problems
             },
-            "proxies": {
-                group: embed.plain(panel.figure, panel.data) for group, panel in proxies.items()
-            },
+            "proxies": {group: _figure(panel) for group, panel in proxies.items()},
             "files": {name: embed.columns(frame) for name, frame in files.items()},
         },
         views=views,
         styles=styles,
+        suite_panels=[list(_by_name(own).values()) for own in of_suites],
+        axes={axis: _AXES[axis] for axis in Axis if any(panel.axis == axis for panel in every)},
         panels=sorted(shown.values(), key=lambda panel: _order(panel.name)),
         headline=_first_headline(views, by_text, list(styles)),
         budgets=sorted({view.budget for view in views.problems}),
@@ -169,12 +187,14 @@ def write_dashboard(
         n_studies=len(results),
     )
     write_whole(path, html)
-    own = [
-        (view, panel)
-        for view in views.problems
-        for panel in (*panels[view.key], *filter(None, [proxies.get(view.group)]))
+    saved = [
+        *zip(views.suites, of_suites, strict=True),
+        *(
+            (view, [*panels[view.key], *filter(None, [proxies.get(view.group)])])
+            for view in views.problems
+        ),
     ]
-    return {f"{panel.name}-{names[view.key]}": panel for view, panel in own}
+    return {f"{panel.file}-{names[view.key]}": panel for view, own in saved for panel in own}
 
 
 def make_panels(
@@ -183,13 +203,16 @@ def make_panels(
     """Figures of a problem: those of its metrics, and the time of the samplers."""
     primary = view.metrics[0]
     known = [name for name in view.metrics if figures.has_curve(name, drawn.problem)]
+    axes = axes_of([drawn])
     for name in known:
         title, sentence = _PROGRESS.get(
             name, (QUANTITIES[name].title, f"Over the budget; {_BAND}")
         )
-        numbers = figures.progress_numbers(drawn, styles, name)
-        figure = figures.progress_figure(numbers, drawn, styles, name)
-        yield Panel(f"progress-{name}", title, sentence, figure, numbers)
+        for axis in axes if name == primary else [Axis.STEPS]:
+            numbers = figures.progress_numbers(drawn, styles, name, axis)
+            figure = figures.progress_figure(numbers, drawn, styles, name, axis)
+            yield Panel(f"progress-{name}", title, sentence, figure, numbers, axis)
+    yield from runtime_panels([drawn], primary, styles)
     if primary in known:
         numbers = figures.final_numbers(drawn, styles, primary)
         yield Panel(
@@ -241,8 +264,34 @@ def _drawn(
         yield view, figures.Drawn(by_text[view.problem], view.unit, view.budget, own)
 
 
-def _suite_data(view: SuiteView) -> dict[str, Any]:
+def _compared(view: SuiteView, views: Views) -> list[ProblemView]:
+    """Problems of a suite on which every sampler has studies, at its budget."""
+    setting = (view.in_flight, view.unit, view.budget)
+    own = {
+        each.problem: each
+        for each in views.problems
+        if (each.in_flight, each.unit, each.budget) == setting
+    }
+    return [own[problem] for problem in view.losses.index]
+
+
+def _by_name(panels: Iterable[Panel]) -> dict[str, Panel]:
+    """One of the panels of each name."""
+    return {panel.name: panel for panel in panels}
+
+
+def _figures(panels: Iterable[Panel]) -> dict[str, Any]:
+    return {panel.key: _figure(panel) for panel in panels}
+
+
+def _figure(panel: Panel) -> dict[str, Any]:
+    return {**embed.plain(panel.figure, panel.data), "file": panel.file}
+
+
+def _suite_data(view: SuiteView, panels: Iterable[Panel], file: str) -> dict[str, Any]:
     return {
+        "file": file,
+        "figures": _figures(panels),
         "group": view.group,
         "budget": view.budget,
         "where": f"{view.name}, {view.setting}",
@@ -257,7 +306,7 @@ def _problem_data(
         "group": view.group,
         "budget": view.budget,
         "file": file,
-        "figures": {panel.name: embed.plain(panel.figure, panel.data) for panel in panels},
+        "figures": _figures(panels),
         "findings": asdict(problem_clauses(view, drawn.problem)),
         "where": f"{short_name(view.problem)}, {view.setting}",
         "notes": [*drawn.problem.notes, *filter(None, [view.caution])],
@@ -294,7 +343,7 @@ def _proxies_panel(problem: Problem) -> Panel | None:
 
 def _order(name: str) -> int:
     """Position of a figure on the page."""
-    kinds = ("progress", "spread", "tests", "overhead", "proxies")
+    kinds = ("progress", "targets", "profile", "spread", "tests", "overhead", "proxies")
     return kinds.index(name.partition("-")[0])
 
 

@@ -12,6 +12,7 @@ Notations:
 from __future__ import annotations
 
 from collections.abc import Iterable
+from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,17 +30,24 @@ from harness.metrics import geometric_mean
 from harness.metrics import metric_of
 from harness.metrics.gap import FLOOR
 from harness.metrics.metric import Quantity
+from harness.metrics.progress import Axis
+from harness.metrics.progress import common_positions
+from harness.metrics.progress import progress
+from harness.metrics.progress import value_of
 from harness.problems import Problem
 from harness.report import formats
+from harness.report.axes import axis_scale
+from harness.report.axes import logarithmic
+from harness.report.axes import position_name
 from harness.report.palette import SamplerStyle
 
 
 Floats = npt.NDArray[np.float64]
 Styles = Mapping[str, SamplerStyle]
 
+_N_OVER_TIME = 100  # positions of a curve over time
 _MAX_POINTS = 500  # of a line: more cannot be told apart on a screen
 _CLOCK_MS = 1e-3  # below the clock's resolution a time can read 0, which has no logarithm
-_STEPS = {"evaluations": "distinct evaluations", "trials": "trials"}
 _SHARES = ("found_optimum",)  # 0 or 100 for each study: their mean is a share of the seeds
 _AXES = {
     "precision": "true top 100 found (%)",
@@ -88,19 +96,20 @@ def is_loss(quantity: Quantity) -> bool:
     return quantity.larger_is_better is False and quantity.unit == "%"
 
 
-def progress_numbers(drawn: Drawn, styles: Styles, metric: str) -> pd.DataFrame:
-    """A quantity after each step of the budget.
+def progress_numbers(
+    drawn: Drawn, styles: Styles, metric: str, axis: Axis = Axis.STEPS
+) -> pd.DataFrame:
+    """A quantity after each step of the budget, or over time.
 
     Returns:
-        A row per sampler and step: ``sampler``, the step under the unit of the budget, ``mean`` or
-        ``geometric_mean``, and the quartiles except of a share of the seeds.
+        A row per sampler and position: ``sampler``, the position under the unit of the budget or
+        ``seconds``, ``mean`` or ``geometric_mean``, and the quartiles except of a share of the
+        seeds. Over time a sampler's rows begin when all of its studies have a first result.
     """
-    steps = np.arange(1, drawn.budget + 1)
     of_loss = is_loss(QUANTITIES[metric])
     parts = []
-    for style in drawn.styles(styles):
-        curves = drawn.curves(style.label, metric)
-        part = pd.DataFrame({"sampler": style.label, drawn.unit: steps})
+    for label, at, curves in _curves_over(drawn, styles, metric, axis):
+        part = pd.DataFrame({"sampler": label, position_name(axis, drawn.unit): at})
         if metric in _SHARES:
             parts.append(part.assign(mean=curves.mean(axis=0)))
         else:
@@ -108,29 +117,34 @@ def progress_numbers(drawn: Drawn, styles: Styles, metric: str) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def progress_figure(numbers: pd.DataFrame, drawn: Drawn, styles: Styles, metric: str) -> go.Figure:
-    """A quantity against the steps of the budget: mean and interquartile band.
+def progress_figure(
+    numbers: pd.DataFrame, drawn: Drawn, styles: Styles, metric: str, axis: Axis = Axis.STEPS
+) -> go.Figure:
+    """A quantity against the steps of the budget, or time: mean and interquartile band.
 
     Args:
         numbers: Frame of :func:`progress_numbers`.
         drawn: The studies.
         styles: How samplers are drawn.
         metric: The quantity.
+        axis: Axis of the frame.
     """
-    quantity = QUANTITIES[metric]
-    figure = base_figure(_axis(drawn, metric), x_title=_STEPS[drawn.unit])
+    quantity, column = QUANTITIES[metric], position_name(axis, drawn.unit)
+    factor, title = axis_scale(axis, drawn.unit, numbers[column].max())
+    numbers = numbers.assign(**{column: numbers[column] * factor})
+    figure = base_figure(_axis(drawn, metric), x_title=title)
     for style in drawn.styles(styles):
         mine = numbers[numbers["sampler"] == style.label]
         if metric in _SHARES:
             share = mine["mean"].to_numpy()
-            steps = mine[drawn.unit].to_numpy()
+            steps = mine[column].to_numpy()
             figure.add_trace(line(style, steps, share, "%{y:.0f} %", shape="hv"))
         else:
             percent = "%{y:.3~g} %" if is_loss(quantity) else "%{y:.1f} %"
             hover = percent if quantity.unit == "%" else "%{y:.6~g}"
-            add_band(figure, style, mine, x=drawn.unit, hover=hover)
+            add_band(figure, style, mine, x=column, hover=hover)
     _scale_axis(figure, metric)
-    return figure
+    return figure if axis is Axis.STEPS else logarithmic(figure)
 
 
 def log_gap_axis(figure: go.Figure) -> None:
@@ -249,6 +263,26 @@ def overhead_figure(numbers: pd.DataFrame, drawn: Drawn, styles: Styles) -> go.F
     return figure
 
 
+def _curves_over(
+    drawn: Drawn, styles: Styles, metric: str, axis: Axis
+) -> Iterator[tuple[str, npt.NDArray[Any], Floats]]:
+    """Label, positions and curves of each sampler, a row per study."""
+    labels = [style.label for style in drawn.styles(styles)]
+    if axis is Axis.STEPS:
+        for label in labels:
+            yield label, np.arange(1, drawn.budget + 1), drawn.curves(label, metric)
+        return
+    followed = {
+        label: [progress(study, drawn.problem, metric, axis) for study in drawn.snapshots[label]]
+        for label in labels
+    }
+    positions = common_positions(followed.values(), axis, _N_OVER_TIME)
+    for label, own in followed.items():
+        known = positions >= max(one.at[0] for one in own)
+        losses = np.stack([one.until(positions[known]) for one in own])
+        yield label, positions[known], value_of(losses, metric)
+
+
 def _points(n_steps: int) -> npt.NDArray[np.intp]:
     """Positions of the steps that are drawn."""
     return np.unique(np.linspace(0, n_steps - 1, _MAX_POINTS).round().astype(np.intp))
@@ -295,7 +329,7 @@ def line(
 ) -> go.Scatter:
     """A sampler's line; ``hover`` is what a point says, as Plotly's template."""
     return go.Scatter(
-        x=x.astype(np.int32),
+        x=_small(x),
         y=y.astype(np.float32),
         name=style.name,
         legendgroup=style.name,
@@ -338,12 +372,26 @@ def add_band(
     shown = numbers.iloc[_points(len(numbers))]
     center = shown["mean"] if "mean" in shown else shown["geometric_mean"]
     low, high = (shown[side].to_numpy() for side in ("lower_quartile", "upper_quartile"))
-    steps = shown[x].to_numpy(np.int32)
+    steps = shown[x].to_numpy()
+    add_area(figure, style, steps, low, high, name="quartiles")
+    figure.add_trace(line(style, steps, center.to_numpy(), hover))
+
+
+def add_area(
+    figure: go.Figure,
+    style: SamplerStyle,
+    x: npt.NDArray[Any],
+    low: Floats,
+    high: Floats,
+    *,
+    name: str,
+) -> None:
+    """Add the area between two curves of a sampler; ``name`` is what they are."""
     figure.add_trace(
         go.Scatter(
-            x=np.concatenate([steps, steps[::-1]]),
+            x=_small(np.concatenate([x, x[::-1]])),
             y=np.concatenate([high, low[::-1]]).astype(np.float32),
-            name=f"{style.name}, quartiles",
+            name=f"{style.name}, {name}",
             legendgroup=style.name,
             meta={"sampler": style.label},
             mode="lines",
@@ -354,7 +402,11 @@ def add_band(
             showlegend=False,
         )
     )
-    figure.add_trace(line(style, steps, center.to_numpy(), hover))
+
+
+def _small(x: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Positions in half of the bytes."""
+    return x.astype(np.int32 if np.issubdtype(x.dtype, np.integer) else np.float32)
 
 
 def _asks_of_most(times: list[Floats]) -> Floats:

@@ -1,7 +1,8 @@
 """Two matrices: tests between samplers, and correlations between proxies.
 
-A matrix of tests carries its samplers' labels in ``meta``, by which the page filters rows and
-columns; ``meta["scale"]`` names the colour scale that the page replaces by that of its theme.
+A matrix of samplers carries their labels in ``meta``, by which the page filters rows and columns;
+``meta["scale"]`` names the colour scale that the page replaces by that of its theme. The layout's
+``meta["width"]`` is the least width in pixels.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from harness.report.tables import records
 
 OBJECTIVE = "objective"
 
+_CELL_PX, _MARGIN_PX = 62, 110  # least width of a cell, and of what stands beside them
+
 
 def tests_figure(
     tests: pd.DataFrame, styles: Mapping[str, SamplerStyle], metric: str
@@ -49,7 +52,7 @@ def tests_figure(
         ]
 
     names = [styles[label].name for label in labels]
-    figure = _matrix(
+    figure = matrix_figure(
         names,
         z=cells(lambda test: _json_number(test["cliffs_delta"]), None),
         text=cells(lambda test: _difference_text(test, digits), ""),
@@ -58,7 +61,7 @@ def tests_figure(
         bounds=(-1.0, 1.0),
         bar_title="Cliff's δ",
     )
-    figure.data[0].meta = {"samplers": labels, "scale": "diverging"}
+    with_samplers(figure, labels)
     figure.update_xaxes(title={"text": "… than this one"})
     figure.update_yaxes(title={"text": "is this one better …", "standoff": 8})
     return figure
@@ -86,7 +89,7 @@ def correlations_figure(matrix: pd.DataFrame) -> go.Figure:
     """A square frame of absolute correlations in the order that it has."""
     names = [html.escape(str(name)) for name in matrix.columns]
     values = matrix.to_numpy().round(3).tolist()
-    return _matrix(
+    return matrix_figure(
         names,
         z=values,
         text=[
@@ -102,7 +105,13 @@ def correlations_figure(matrix: pd.DataFrame) -> go.Figure:
     )
 
 
-def _matrix(
+def with_samplers(figure: go.Figure, labels: list[str]) -> None:
+    """Let the page filter a matrix of samplers, and give each of them the room that it needs."""
+    figure.data[0].meta = {"samplers": labels, "scale": "diverging"}
+    figure.update_layout(meta={"width": _MARGIN_PX + _CELL_PX * len(labels)})
+
+
+def matrix_figure(
     names: list[str],
     *,
     z: list[list[Any]],
@@ -112,6 +121,17 @@ def _matrix(
     bounds: tuple[float, float],
     bar_title: str,
 ) -> go.Figure:
+    """A square matrix with a text in each cell.
+
+    Args:
+        names: Names of rows and columns.
+        z: Numbers that colours stand for, by row.
+        text: Text of each cell.
+        hovertext: What a cell says.
+        scale: Name of the scale of colours.
+        bounds: Numbers at the ends of the scale.
+        bar_title: Heading of the scale.
+    """
     heatmap = go.Heatmap(
         x=names,
         y=names,

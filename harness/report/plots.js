@@ -23,7 +23,10 @@ const plots = (() => {
     for (const axis of ["xaxis", "yaxis"])
       Object.assign(layout[axis], { gridcolor: color("grid"), linecolor: color("line"), zerolinecolor: color("grid") });
     for (const trace of data)
-      if (trace.meta?.scale) {
+      if (trace.meta?.ink) {
+        trace.line.color = color("ink");
+        trace.marker.color = trace.marker.line.color = color("ink");
+      } else if (trace.meta?.scale) {
         trace.colorscale = scales[dark.matches && !printing ? "dark" : "light"][trace.meta.scale];
         trace.textfont = { color: color("ink") }; // every colour of the scales is far from it
         if (narrow) trace.showscale = false;
@@ -69,6 +72,7 @@ const plots = (() => {
     plot.dataset.file = file;
     plot.numbers = figure.numbers;
     const { data, layout } = themed(figure, scales);
+    plot.style.minWidth = layout.meta?.width && !root.classList.contains("printing") ? `${layout.meta.width}px` : "";
     if (root.classList.contains("printing")) {
       const matrix = plot.id === "plot-proxies";
       const wide = matrix || plot.closest(".wide") !== null;

@@ -66,6 +66,7 @@ def test_trials_count_in_the_order_in_which_they_ended_by_hand() -> None:
     assert all(map(math.isnan, values[1:3]))
     # Busy from 0 to 9, and from 20 on.
     assert read.seconds.tolist() == [4.0, 6.0, 8.0, 9.0, 19.0]
+    assert read.result.seconds == (4.0, 6.0, 8.0, 9.0, 19.0)
     assert [studies.until(read, t) for t in (0, 4, 8.5, 19)] == [0, 1, 3, 5]
     assert problem.notes == (
         "1 failed and 1 pruned trials have no value and count as the worst that was seen.",

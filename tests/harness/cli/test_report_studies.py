@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+import re
 import shutil
 
 import optuna
@@ -98,6 +99,9 @@ def test_three_times_five_studies_of_a_file_are_compared(here: Path) -> None:
     times = pd.read_csv("zaps-studies/wall_clock.csv")
     assert len(times) == 3 * 15
     assert times.groupby("seconds")["n_trials"].sum().is_monotonic_increasing
+    page = Path("zaps-studies/dashboard.html").read_text(encoding="utf-8")
+    axes = re.findall(r'name="axis" value="(\w+)"', page)
+    assert axes == ["steps", "clock"]  # nobody measured the CPU of these samplers
 
 
 def test_studies_by_name_at_a_budget_against_an_optimum(here: Path) -> None:
@@ -113,6 +117,8 @@ def test_studies_by_name_at_a_budget_against_an_optimum(here: Path) -> None:
 
 def test_several_objectives_and_a_journal(here: Path) -> None:
     assert "hypervolume %" in call("report", "mine.db", "--study", "both")
+    page = Path("zaps-studies/dashboard.html").read_text(encoding="utf-8")
+    assert "21 targets per problem: missing hypervolume from 100 % to 0.1 %" in page
     output = flat(call("report", "journal.log"))
     assert "journal.log, 8 trials, 1 seeds" in output
     assert "Each study is a row of its own" in output

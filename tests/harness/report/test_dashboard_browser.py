@@ -38,11 +38,14 @@ LINES = (
     "progress-precision",
     "progress-gap",
     "progress-found_optimum",
+    "targets",
+    "profile",
     "spread-precision",
     "overhead",
 )
 TESTS = ("tests-precision", "tests-gap")
 PANELS = (*LINES, *TESTS)
+OF_SUITE = ("ranks", "targets", "profile", "groups")
 # The second problem has fewer seeds, so that its figures are not those of the first.
 OF_TWO = [r for r in studies() if (r.cell.problem, r.cell.seed) != (SECOND, 5)]
 
@@ -252,6 +255,51 @@ def test_several_problems_open_with_ranks_and_a_selector_shows_each(
     assert severe(on_two) == []
 
 
+def test_several_problems_have_the_views_that_readers_know(on_two: webdriver.Chrome) -> None:
+    before = {name: drawn(on_two, f"suite2-{name}") for name in OF_SUITE}
+    assert all(before.values())
+    assert shown(on_two, "#plot-suite2-wins .heatmaplayer text")
+    click(on_two, "sampler", "tpe")
+    for name in ("ranks", "targets", "profile"):
+        assert drawn(on_two, f"suite2-{name}") * 3 == before[name] * 2, name
+    groups = on_two.execute_script(
+        """return document.getElementById("plot-suite2-groups").data
+             .filter((trace) => trace.meta.samplers).map((trace) => trace.meta.samplers.length);"""
+    )
+    # With two problems nobody differs: one bar over all three, and a stem for each of the others.
+    assert groups == [3]
+    assert drawn(on_two, "suite2-groups") == before["groups"] - 1
+    wins = on_two.execute_script("return document.getElementById('plot-suite2-wins').data[0].x")
+    assert wins == ["zaps", "random"]
+    click(on_two, "sampler", "zaps")  # no bar over one sampler
+    assert drawn(on_two, "suite2-groups") == 2
+    assert severe(on_two) == []
+
+
+def test_the_axis_changes_every_figure_that_has_it(on_two: webdriver.Chrome) -> None:
+    def titles() -> list[str]:
+        return [
+            shown(on_two, f"#plot-{name} .xtitle")[0]
+            for name in (
+                "suite2-ranks",
+                "suite2-targets",
+                "targets",
+                "progress-precision",
+                "progress-gap",
+            )
+        ]
+
+    steps = "distinct evaluations"
+    assert titles() == [steps] * 5
+    click(on_two, "axis", "cpu")
+    assert titles() == ["CPU time of the sampler (s)"] * 4 + [steps]
+    link = on_two.current_url
+    opened(on_two, link)
+    assert titles()[0] == "CPU time of the sampler (s)"
+    assert not on_two.find_elements(By.CSS_SELECTOR, "[name=axis][value=clock]")
+    assert severe(on_two) == []
+
+
 def test_nothing_offers_an_upload(browser: webdriver.Chrome) -> None:
     assert browser.find_elements(By.CSS_SELECTOR, ".modebar-btn") == []
     titles = [e.get_attribute("title") for e in browser.find_elements(By.CSS_SELECTOR, "button")]
@@ -296,7 +344,7 @@ def test_a_link_restores_the_view(on_two: webdriver.Chrome, page_of_two: str) ->
     finding = browser.find_element(By.ID, "problem-headline").text
     assert finding == say(tables()[1], ["zaps", "random"], 20)
     checked = browser.find_elements(By.CSS_SELECTOR, "#filters input:checked")
-    assert [box.get_attribute("value") for box in checked] == ["20", "zaps", "random"]
+    assert [box.get_attribute("value") for box in checked] == ["20", "zaps", "random", "steps"]
     for mangled in ("#sampler=%5Bbroken&budget=x&problem=%", "#sampler=gone&budget=7"):
         opened(browser, page_of_two + mangled)
         assert samplers_in_the_table(browser) == ["zaps", "tpe", "random"]
