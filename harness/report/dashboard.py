@@ -187,7 +187,7 @@ def write_dashboard(
         n_studies=len(results),
     )
     write_whole(path, html)
-    saved = [
+    saved: list[tuple[SuiteView | ProblemView, list[Panel]]] = [
         *zip(views.suites, of_suites, strict=True),
         *(
             (view, [*panels[view.key], *filter(None, [proxies.get(view.group)])])
