@@ -75,15 +75,15 @@ def _write_rows(study: Study, storage: RDBStorage) -> None:
                     present.append(model(key=key, value_json=json.dumps(value)))
         session.flush()  # Gives the study its number.
         n_there = models.TrialModel.count(session, row)
-        _add_trials(row.study_id, study.get_trials(deepcopy=False)[n_there:], n_there, session)
+        _add_trials(row, study.get_trials(deepcopy=False)[n_there:], n_there, session)
 
 
 def _add_trials(
-    study_id: int, trials: Sequence[FrozenTrial], first_number: int, session: Session
+    study: models.StudyModel, trials: Sequence[FrozenTrial], first_number: int, session: Session
 ) -> None:
     rows = [
         models.TrialModel(
-            study_id=study_id,
+            study_id=study.study_id,
             number=number,
             state=trial.state,
             datetime_start=trial.datetime_start,
