@@ -18,7 +18,6 @@ from fnmatch import fnmatchcase
 import hashlib
 import json
 import math
-from pathlib import Path
 import re
 from typing import Any
 
@@ -26,13 +25,9 @@ import numpy as np
 import numpy.typing as npt
 import optuna
 from optuna.storages import BaseStorage
-from optuna.storages import JournalStorage
-from optuna.storages import RDBStorage
-from optuna.storages.journal import JournalFileBackend
 from optuna.study import Study
 from optuna.trial import FrozenTrial
 from optuna.trial import TrialState
-from sqlalchemy.engine import make_url
 
 from harness.experiment import Cell
 from harness.experiment import CellResult
@@ -45,8 +40,7 @@ BY_NAME = "name"
 """Groups by the names of studies without the number that they end in."""
 
 _ENDED = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL)
-_SQLITE = b"SQLite format 3\0"
-_NUMBER = re.compile(r"[\s_./-]*(seed|run)?[\s_./-]*\d+$", re.IGNORECASE)
+_NUMBER = re.compile(r"[\s·_./-]*(seed|run)?[\s·_./-]*\d+$", re.IGNORECASE)
 _MOST_NAMED = 10
 
 
@@ -63,40 +57,6 @@ class StudyResult:
     name: str
     result: CellResult
     seconds: npt.NDArray[np.float64]
-
-
-def is_storage(text: str) -> bool:
-    """Whether a text names a storage: a URL, or a file."""
-    return "://" in text or Path(text).is_file()
-
-
-def open_storage(text: str) -> BaseStorage:
-    """Open a storage for reading, without making one.
-
-    Args:
-        text: URL of a database, or path of an SQLite or journal file.
-
-    Raises:
-        ValueError: If there is no such file.
-        Exception: Of several types, if the storage cannot be opened.
-    """
-    url = text
-    if "://" not in text:
-        with Path(text).open("rb") as opened:
-            if opened.read(len(_SQLITE)) != _SQLITE:
-                return _journal(text)
-        url = f"sqlite:///{Path(text).resolve()}"
-    parts = make_url(url)
-    if parts.get_backend_name() == "sqlite" and not Path(parts.database or "").is_file():
-        raise ValueError("there is no such file")
-    return RDBStorage(url, skip_table_creation=True)
-
-
-def _journal(path: str) -> BaseStorage:
-    try:
-        return JournalStorage(JournalFileBackend(path))
-    except ValueError:
-        raise ValueError("it is neither a database of SQLite nor a journal of Optuna") from None
 
 
 def read(

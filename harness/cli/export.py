@@ -18,11 +18,18 @@ from harness.cli.report import stored_results
 from harness.cli.storages import storage_errors
 from harness.report.export import export as export_studies
 from harness.run.passwords import hidden
+from harness.storages import to_write
 
 
 def export(
     directory: Directory,
-    storage: Annotated[str, typer.Option(help="URL of the storage, e.g. sqlite:///studies.db.")],
+    storage: Annotated[
+        str,
+        typer.Option(
+            help="URL of a database, e.g. sqlite:///studies.db; or a file, SQLite's (studies.db) "
+            "or a journal (studies.log)."
+        ),
+    ],
     sampler: Annotated[
         list[str] | None, typer.Option(help="Only this sampler's studies. Repeatable.")
     ] = None,
@@ -41,7 +48,7 @@ def export(
         raise typer.BadParameter(f"{directory} has no such study.")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     with storage_errors(storage, "opened", Exception):
-        opened = optuna.storages.get_storage(storage)
+        opened, address = to_write(storage)
     with (
         clean_errors(),
         storage_errors(storage, "written", SQLAlchemyError, OptunaError),
@@ -51,6 +58,6 @@ def export(
         exported = export_studies(results, [problems.load(text) for text in texts], opened)
         written = list(progress.track(exported, total=len(results), description="studies"))
     n_new = sum(name is not None for name in written)
-    shown = hidden(storage)
+    shown = hidden(address)
     say(f"{n_new} studies written to {shown}, {len(written) - n_new} were there.")
     say("Open with: ", (f"optuna-dashboard {shown}", "bold"))

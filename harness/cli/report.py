@@ -33,7 +33,7 @@ from harness.run.files import check_writable
 from harness.run.files import write_whole
 from harness.run.store import Store
 from harness.run.store import latest
-from harness.studies import is_storage
+from harness.storages import is_storage
 from harness.suites import Suite
 from harness.suites import select
 

@@ -31,6 +31,7 @@ from harness.report import formats
 from harness.report.terminal import titled_table
 from harness.run.files import check_writable
 from harness.run.files import write_whole
+from harness.storages import open_storage
 from harness.studies import StudyResult
 from harness.studies import until
 from harness.suites import Suite
@@ -66,7 +67,7 @@ def report_studies(
     with clean_errors():
         check_writable(output, (*SHOWN, WALL_CLOCK))
     with storage_errors(storage, "opened", Exception):
-        opened = studies.open_storage(storage)
+        opened = open_storage(storage)
     errors = (SQLAlchemyError, OptunaError, RuntimeError, KeyError)
     with clean_errors(), storage_errors(storage, "read", *errors):
         problem, read = studies.read(

@@ -4,7 +4,8 @@ It is one of
 
 - an object with the interface of ``optunahub.benchmarks.BaseProblem``, or a class of such objects:
   ``directions``, and either ``search_space`` with ``evaluate(params)`` or ``__call__(trial)``;
-  perhaps ``evaluate_constraints(params)``, ``metric_names`` and ``optimum``;
+  perhaps ``evaluate_constraints(params)``, ``metric_names`` and ``optimum``; ``reseed(seed)`` is
+  called with the seed of each study;
 - a plain function of a trial that returns the value, or a value for each direction.
 
 Options of its text:
@@ -155,13 +156,16 @@ class ObjectProblem(UntabledProblem):
         return _Evaluated(trial.params, Measurement(values, recorded.constraints, pruned, seconds))
 
     def begin(self, seed: int) -> NumberedEvaluations:
-        """Begin a study."""
+        """Begin a study; an object with noise of its own draws it from the seed of the study."""
+        reseed = getattr(self.objective, "reseed", None)
+        if callable(reseed):
+            reseed(seed)
         return NumberedEvaluations(self._evaluate)
 
     def _evaluate(self, params: Params) -> Measurement:
         if isinstance(params, _Evaluated):
             return params.measurement
-        limits = self.objective.evaluate_constraints(dict(params)) if self.limited else {}
+        limits = self.objective.evaluate_constraints(_Params(params)) if self.limited else {}
         if not isinstance(limits, Mapping):  # OptunaHub before 0.5 has a sequence.
             limits = {str(index): value for index, value in enumerate(limits)}
         return Measurement(
@@ -177,6 +181,19 @@ class ObjectProblem(UntabledProblem):
                 f"each direction, but returned {returned!r}."
             )
         return tuple(map(float, values))
+
+
+class _Params(dict[str, Any]):
+    """Parameters, for constraints that ask a finished trial for them too.
+
+    OptunaHub's interface hands parameters, but Optuna hands a trial to ``constraints_func``, and
+    some benchmarks of the registry are written for that.
+    """
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The parameters, where a trial has them."""
+        return dict(self)
 
 
 class _Evaluated(dict[str, Any]):

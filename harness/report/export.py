@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from datetime import datetime
 from datetime import timedelta
 from functools import lru_cache
-from itertools import islice
 from typing import Any
 import warnings
 
@@ -16,6 +16,7 @@ import numpy as np
 import optuna
 from optuna.exceptions import ExperimentalWarning
 from optuna.storages import BaseStorage
+from optuna.study import Study
 from optuna.trial import FixedTrial
 from optuna.trial import FrozenTrial
 from optuna.trial import TrialState
@@ -25,16 +26,19 @@ from harness.experiment import CellResult
 from harness.problems import Problem
 from harness.problems import short_name
 from harness.problems.objects import ObjectProblem
+from harness.report.bulk import write
 
 
-def study_name(cell: Cell) -> str:
-    """Name of a cell's study, e.g. ``nasbench201/cifar10@package/zaps/200/seed-0``.
+def study_name(cell: Cell, problem: str) -> str:
+    """Name of a cell's study, e.g. ``nasbench201/cifar10 · zaps · 200 evaluations · seed 3``.
 
-    More than one trial in flight stands before the seed: ``.../200/4-in-flight/seed-0``.
+    Args:
+        cell: The cell. More than one trial in flight stands before its seed.
+        problem: Name of its problem.
     """
-    budget = f"{cell.budget}-trials" if cell.by_trials else str(cell.budget)
-    setting = [] if cell.in_flight == 1 else [f"{cell.in_flight}-in-flight"]
-    return "/".join((cell.problem, cell.sampler.label, budget, *setting, f"seed-{cell.seed}"))
+    setting = [] if cell.in_flight == 1 else [f"{cell.in_flight} in flight"]
+    budget = f"{cell.budget} {cell.unit}"
+    return " · ".join((problem, cell.sampler.label, budget, *setting, f"seed {cell.seed}"))
 
 
 def export(
@@ -45,8 +49,8 @@ def export(
     Args:
         results: Studies to write.
         problems: Their problems.
-        storage: Where to. A study that it has already is left as it is, except one that an
-            earlier export was stopped in: that is completed.
+        storage: Where to. A study that it has already, of whatever name, is left as it is, except
+            one that an earlier export was stopped in: that is completed.
 
     Yields:
         For each cell the name of the study written, ``None`` if it was there.
@@ -55,26 +59,41 @@ def export(
         ValueError: If a problem must be run to know its distributions.
     """
     by_text = {problem.text: problem for problem in problems}
-    present = set(optuna.get_all_study_names(storage))
+    short = Counter(map(short_name, by_text))
+    names = {text: name if short[name := short_name(text)] == 1 else text for text in by_text}
+    there = {study.study_name: study for study in storage.get_all_studies()}
+    cells = {study.user_attrs.get(_CELL): name for name, study in there.items()}
     for result in results:
-        name = study_name(result.cell)
-        if name in present and not _is_cut_off(name, result, storage):
-            yield None
-            continue
-        problem = by_text[result.cell.problem]
+        cell, problem = result.cell, by_text[result.cell.problem]
+        name = cells.get(cell.key) or study_name(cell, names[problem.text])
+        if name in there:
+            trials = storage.get_all_trials(there[name]._study_id, deepcopy=False)
+            is_same = not trials or there[name].user_attrs.get(_CELL) == cell.key
+            if is_same and len(trials) >= len(result.asked):
+                yield None
+                continue
+            if not is_same:  # Another version of the sampler, or of the problem.
+                name = f"{name} · {cell.key}"
         _check_suggests(problem)
-        study = optuna.create_study(
-            storage=storage, study_name=name, directions=problem.directions, load_if_exists=True
-        )
-        with warnings.catch_warnings():
-            # Experimental since Optuna 3.2, and what optuna-dashboard labels its axes by.
-            warnings.simplefilter("ignore", ExperimentalWarning)
-            study.set_metric_names(list(problem.objectives))
-        for key, value in _attributes(result.cell, problem).items():
-            study.set_user_attr(key, value)
-        n_there = len(study.get_trials(deepcopy=False))
-        study.add_trials(islice(_trials(result, problem), n_there, None))
+        write(_study(name, result, problem), storage)
         yield name
+
+
+_CELL = "cell"
+"""User attribute of a study with the key of its cell."""
+
+
+def _study(name: str, result: CellResult, problem: Problem) -> Study:
+    """A cell as a study in memory."""
+    study = optuna.create_study(study_name=name, directions=problem.directions)
+    with warnings.catch_warnings():
+        # Experimental since Optuna 3.2, and what optuna-dashboard labels its axes by.
+        warnings.simplefilter("ignore", ExperimentalWarning)
+        study.set_metric_names(list(problem.objectives))
+    for key, value in _attributes(result.cell, problem).items():
+        study.set_user_attr(key, value)
+    study.add_trials(_trials(result, problem))
+    return study
 
 
 def _check_suggests(problem: Problem) -> None:
@@ -88,7 +107,7 @@ def _check_suggests(problem: Problem) -> None:
 
 def _attributes(cell: Cell, problem: Problem) -> dict[str, Any]:
     return {
-        "cell": cell.key,
+        _CELL: cell.key,
         "problem": cell.problem,
         "sampler": cell.sampler.label,
         "arguments": dict(cell.sampler.arguments),
@@ -98,14 +117,6 @@ def _attributes(cell: Cell, problem: Problem) -> dict[str, Any]:
         "in_flight": cell.in_flight,
         "notes": " ".join(problem.notes),
     }
-
-
-def _is_cut_off(name: str, result: CellResult, storage: BaseStorage) -> bool:
-    """Whether the study is this cell's, with only the first of its trials."""
-    study = optuna.load_study(study_name=name, storage=storage)
-    n_there = len(study.get_trials(deepcopy=False))
-    same = study.user_attrs.get("cell") == result.cell.key
-    return n_there == 0 or (same and n_there < len(result.asked))
 
 
 def _trials(result: CellResult, problem: Problem) -> Iterator[FrozenTrial]:

@@ -6,8 +6,10 @@ from collections import deque
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
+from collections.abc import Set
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 import inspect
 import math
@@ -30,6 +32,7 @@ from harness.problems import Problem
 from harness.problems import TabularBenchmark
 from harness.problems.evaluation import Measurement
 from harness.run.engines import Engine
+from harness.run.engines import completed
 from harness.run.engines import watched
 from harness.run.processes import Terminated
 from harness.run.provenance import provenance
@@ -67,15 +70,19 @@ def run(
         engine: Engine that runs them, by default processes of this machine.
 
     Yields:
-        Outcomes in the order in which cells end. If a process dies (out of memory, or in native
-        code), the cells that were running run again, each in a process of its own, so that only
-        the guilty one fails.
+        Outcomes in the order in which cells end, one for each. If a process dies (out of memory,
+        or in native code), the cells that were running run again, each in a process of its own,
+        so that only the guilty one fails. On a cluster other workers run them, and a cell that
+        several workers died with fails.
     """
+    if engine is not None and engine.name == "dask":
+        yield from _run_on_cluster(cells, store, n_jobs, engine)
+        return
     left = list(cells)
     while left:
         begun: dict[str, Cell] = {}
         try:
-            for outcome in _run_together(left, store, n_jobs, engine or Engine(), begun):
+            for outcome in _run_together(left, store, n_jobs, begun):
                 begun.pop(outcome.cell.key, None)
                 left.remove(outcome.cell)
                 yield outcome
@@ -85,8 +92,34 @@ def run(
                 yield _run_alone(cell, store)
 
 
+def _run_on_cluster(
+    cells: Sequence[Cell], store: Store, n_jobs: int, engine: Engine
+) -> Iterator[Outcome]:
+    again = {cell.key for cell in cells if store.path(cell).exists()}
+    with engine.cluster(n_jobs) as client:
+        once = partial(_run_once, store=store, again=again)
+        for cell, outcome, error in completed(client, once, cells):
+            if error is not None:
+                yield Outcome(cell, f"Its worker died, or was lost: {error}")
+            elif outcome.error is None and not store.path(cell).exists():
+                yield Outcome(
+                    cell,
+                    f"Its worker saved it, but not in {store.directory} of this machine. The "
+                    "folder of the results must be one that all workers share.",
+                )
+            else:
+                yield outcome
+
+
+def _run_once(cell: Cell, store: Store, again: Set[str]) -> Outcome:
+    """Run a cell, unless a worker had saved it and died before it could say so."""
+    if cell.key not in again and not store.missing([cell]):
+        return Outcome(cell)
+    return _run_and_save(cell, store)
+
+
 def _run_together(
-    cells: Sequence[Cell], store: Store, n_jobs: int, engine: Engine, begun: dict[str, Cell]
+    cells: Sequence[Cell], store: Store, n_jobs: int, begun: dict[str, Cell]
 ) -> Iterator[Outcome]:
     """Run cells in a pool, noting each that it was given."""
 
@@ -95,7 +128,7 @@ def _run_together(
             begun[cell.key] = cell
             yield joblib.delayed(_run_and_save)(cell, store)
 
-    with engine.backend(n_jobs):
+    with joblib.parallel_config(backend="loky", inner_max_num_threads=1, **watched()):
         parallel = joblib.Parallel(
             n_jobs=n_jobs, batch_size=1, return_as="generator_unordered", pre_dispatch="2*n_jobs"
         )

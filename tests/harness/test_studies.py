@@ -23,6 +23,8 @@ from harness.metrics import Budgets
 from harness.metrics import summarize
 from harness.metrics.seen import with_seen
 from harness.problems import Kind
+from harness.storages import is_storage
+from harness.storages import open_storage
 
 
 START = datetime(2026, 1, 1)  # as Optuna stores it
@@ -175,15 +177,15 @@ def test_storages_of_every_form_are_opened_and_none_is_made(tmp_path: Path) -> N
     made.engine.dispose()
     add(JournalStorage(JournalFileBackend(str(journal))), "a", [trial(2.0, 0, 1)])
     for text, value in ((database, 1.0), (f"sqlite:///{database}", 1.0), (journal, 2.0)):
-        assert studies.is_storage(str(text))
-        storage = studies.open_storage(str(text))
+        assert is_storage(str(text))
+        storage = open_storage(str(text))
         assert studies.read(storage, "s")[1][0].result.values == (value,)
         if isinstance(storage, RDBStorage):
             storage.engine.dispose()
-    assert not studies.is_storage(str(tmp_path / "nowhere"))
+    assert not is_storage(str(tmp_path / "nowhere"))
     with pytest.raises(ValueError, match="there is no such file"):
-        studies.open_storage(f"sqlite:///{tmp_path / 'nowhere.db'}")
+        open_storage(f"sqlite:///{tmp_path / 'nowhere.db'}")
     assert not (tmp_path / "nowhere.db").exists()
     (tmp_path / "a.csv").write_text("a,b\n1,2\n3,4\n")
     with pytest.raises(ValueError, match="neither a database of SQLite nor a journal"):
-        studies.open_storage(str(tmp_path / "a.csv"))
+        open_storage(str(tmp_path / "a.csv"))

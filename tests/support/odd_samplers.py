@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
+import signal
 import sys
 from typing import Any
 from typing import ClassVar
@@ -42,6 +44,24 @@ class Dies(Stubborn):
 
     def sample_independent(self, study: Any, trial: Any, name: str, distribution: Any) -> Any:
         os._exit(9)
+
+
+class DiesOnce(RandomSampler):
+    """Takes its process with it the first time, as a machine that is switched off does.
+
+    Args:
+        folder: Folder of a file that says that it did.
+        seed: Seed.
+    """
+
+    def __init__(self, folder: str, seed: int | None = None) -> None:
+        super().__init__(seed=seed)
+        self._died = Path(folder, f"died-{seed}")
+
+    def before_trial(self, study: Any, trial: Any) -> None:
+        if trial.number == 5 and not self._died.exists():
+            self._died.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
 
 
 class Exits(Stubborn):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import optuna
 from optuna.distributions import BaseDistribution
+from optuna.distributions import CategoricalDistribution
 from optuna.distributions import FloatDistribution
 
 
@@ -70,6 +72,44 @@ class ThreeLimited(Sphere):
 
     def evaluate_constraints(self, params: dict[str, Any]) -> dict[str, float]:
         return {"west": params["x0"] - 3}
+
+
+class Knapsack:
+    """Constraints of a finished trial, choices, and names of an object behind it."""
+
+    directions = ("maximize",)
+    weights = (3, 4, 5)
+    reference_point = (0.0,)
+    nadir_point = None
+
+    @property
+    def search_space(self) -> dict[str, BaseDistribution]:
+        return {f"x{i}": CategoricalDistribution([0, 1]) for i in range(3)}
+
+    def evaluate(self, params: dict[str, int]) -> Any:
+        return np.array([sum(params.values())])
+
+    def evaluate_constraints(self, trial: optuna.trial.FrozenTrial) -> list[float]:
+        return [sum(w * trial.params[f"x{i}"] for i, w in enumerate(self.weights)) - 7]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._problem, name)  # As wrappers of the registry do.
+
+    _problem = object()
+
+
+class Noisy(Sphere):
+    """Noise of its own, as the tables of the registry have."""
+
+    def __init__(self, dimension: int = 2, seed: int | None = None) -> None:
+        super().__init__(dimension)
+        self.reseed(seed)
+
+    def reseed(self, seed: int | None = None) -> None:
+        self._rng = np.random.default_rng(seed)
+
+    def evaluate(self, params: dict[str, Any]) -> Any:
+        return super().evaluate(params) + self._rng.normal()
 
 
 NOT_A_PROBLEM = 3

@@ -16,6 +16,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 from typer.testing import CliRunner
 
+from harness import storages
 from harness.cli import app
 
 
@@ -140,7 +141,7 @@ def test_export_writes_studies_once(directory: Path, tmp_path: Path) -> None:
     )
     storage = optuna.storages.RDBStorage(url)
     study = optuna.load_study(
-        storage=storage, study_name="nasbench201/cifar10@package/zaps/20/seed-0"
+        storage=storage, study_name="nasbench201/cifar10@package · zaps · 20 evaluations · seed 0"
     )
     assert len(study.trials) == 20
     assert study.user_attrs["problem"] == "nasbench201/cifar10@package"
@@ -149,6 +150,36 @@ def test_export_writes_studies_once(directory: Path, tmp_path: Path) -> None:
         "sampler == 'zaps' and seed == 0 and budget == 20"
     )
     assert study.best_value == pytest.approx(summary["best_value"].item())
+    storage.engine.dispose()
+
+
+def test_export_to_a_journal_which_is_reported(directory: Path, tmp_path: Path) -> None:
+    journal = tmp_path / "studies.log"
+    arguments = ["export", str(directory), "--storage", str(journal), "--max-seed", "1"]
+    assert "6 studies written" in call(*arguments)
+    assert "0 studies written" in call(*arguments)
+    output = flat(call("report", str(journal), "--group-by", "name", "--budget", "20",
+                       "--output", str(tmp_path / "page")))  # fmt: skip
+    assert "20 trials, 2 seeds" in output
+    name = "nasbench201/cifar10@package · tpe · 20 evaluations"
+    assert set(pd.read_csv(tmp_path / "page" / "summary.csv")["sampler"]) >= {name}
+
+
+def test_an_export_keeps_what_another_version_wrote(directory: Path, tmp_path: Path) -> None:
+    storage = optuna.storages.RDBStorage(f"sqlite:///{tmp_path / 'studies.db'}")
+    name = "nasbench201/cifar10@package · zaps · 20 evaluations · seed 0"
+    older = optuna.create_study(storage=storage, study_name=name, direction="maximize")
+    older.set_user_attr("cell", "that of an older version")
+    older.add_trial(optuna.trial.create_trial(value=1.0))
+    for n_new in (1, 0):
+        assert f"{n_new} studies written" in call(
+            "export", str(directory), "--storage", f"{tmp_path / 'studies.db'}",
+            "--sampler", "zaps", "--max-seed", "0",
+        )  # fmt: skip
+    first, second = optuna.get_all_study_names(storage)
+    assert first == name
+    assert second.startswith(f"{name} · ")
+    assert len(older.trials) == 1
     storage.engine.dispose()
 
 
@@ -363,7 +394,7 @@ def test_an_export_keeps_the_password(
     directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     storage = optuna.storages.RDBStorage(f"sqlite:///{tmp_path / 'studies.db'}")
-    monkeypatch.setattr(optuna.storages, "get_storage", lambda url: storage)
+    monkeypatch.setattr(storages, "RDBStorage", lambda url: storage)
     output = call("export", str(directory), "--storage", "postgresql://me:hunter2@host/db",
                   "--max-seed", "0")  # fmt: skip
     assert output.count("postgresql://me:***@host/db") == 2
@@ -377,8 +408,10 @@ def test_a_storage_that_cannot_be_written_is_told_without_its_password(
     def refuse(*_: Any, **__: Any) -> Any:
         raise OperationalError("INSERT", {}, Exception("hunter2 is read-only"))
 
-    monkeypatch.setattr(optuna.storages, "get_storage", lambda url: None)
-    monkeypatch.setattr(optuna, "get_all_study_names", refuse)
+    class Refusing:
+        get_all_studies = refuse
+
+    monkeypatch.setattr(storages, "RDBStorage", lambda url: Refusing())
     output = call("export", str(directory), "--storage", "postgresql://me:hunter2@host/db", code=2)
     assert "'postgresql://me:***@host/db' cannot be written" in flat(output)
     assert "*** is read-only" in flat(output)

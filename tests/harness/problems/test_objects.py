@@ -148,6 +148,34 @@ def test_the_interface_of_optunahub() -> None:
     assert row["hypervolume"] == pytest.approx(100)
 
 
+@needs_optuna_5
+def test_constraints_may_ask_a_trial_for_its_parameters() -> None:
+    problem = problems.load("own_objects:Knapsack")
+    assert (problem.kind, problem.objectives) == (Kind.LIMIT, ("value",))
+    result = run(problem, n_trials=40)
+    # Weights 3, 4, 5 and a capacity of 7: two of the first two items, or any one.
+    feasible = {
+        tuple(params.values())
+        for params, limits in zip(result.configurations, result.constraints, strict=True)
+        if limits["0"] <= 0
+    }
+    assert feasible == {(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0)}
+    assert all(
+        value == sum(params.values())
+        for params, value in zip(result.configurations, result.values, strict=True)
+    )
+
+
+def test_noise_of_an_object_is_drawn_from_the_seed_of_a_study() -> None:
+    problem = problems.load("own_objects:Noisy")
+    first, other, again = (run(problem, seed=seed) for seed in (3, 4, 3))
+    assert first.values == again.values
+    x = list(first.configurations[0].values())
+    noise = np.random.default_rng(3).normal()
+    assert first.values[0] == pytest.approx(sum((np.array(x) - 1) ** 2) + noise)
+    assert first.values[0] != other.values[0]
+
+
 def test_a_benchmark_of_optunahub_itself() -> None:
     hub = pytest.importorskip("optunahub")
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 import os
 from pathlib import Path
@@ -21,6 +22,7 @@ from harness import samplers
 from harness.experiment import Cell
 from harness.experiment import CellResult
 from harness.experiment import make_cells
+from harness.run import engines
 from harness.run import runner
 from harness.run.engines import Engine
 from harness.run.processes import end_with_parent
@@ -277,12 +279,84 @@ def test_another_table_than_the_cells_is_refused() -> None:
         run_cell(other)
 
 
-def test_the_same_cells_run_on_dask(tmp_path: Path) -> None:
-    pytest.importorskip("distributed")
-    made = cells("random", seeds=2)
+@pytest.fixture(scope="module")
+def scheduler() -> Iterator[Any]:
+    """Scheduler of four worker processes."""
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=4, threads_per_worker=1, dashboard_address=":0", silence_logs="ERROR"
+    ) as cluster:
+        yield cluster.scheduler
+
+
+@pytest.mark.xdist_group("dask")
+def test_on_a_cluster_of_which_workers_are_killed_each_cell_is_run_once(
+    scheduler: Any, tmp_path: Path
+) -> None:
+    once = f"once=odd_samplers:DiesOnce(folder={str(tmp_path)!r})"
+    made = [*cells("random", seeds=10), *cells(once)]
     store = Store(tmp_path)
-    assert all(o.error is None for o in run(made, store, n_jobs=2, engine=Engine("dask")))
+    outcomes = list(run(made, store, n_jobs=1, engine=Engine("dask", scheduler.address)))
+    assert (tmp_path / "died-0").exists()
+    assert [outcome.error for outcome in outcomes] == [None] * 11
+    assert {outcome.cell.key for outcome in outcomes} == {cell.key for cell in made}
+    assert len(store.load_all()) == len(list((tmp_path / "cells").iterdir())) == 11
     assert [store.load(cell).asked for cell in made] == [run_cell(cell).asked for cell in made]
+
+
+@pytest.mark.xdist_group("dask")
+def test_on_a_cluster_a_cell_that_kills_its_workers_fails_alone(
+    scheduler: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scheduler, "allowed_failures", 0)
+    (cell,) = cells("odd_samplers:Dies")
+    engine = Engine("dask", scheduler.address)
+    (outcome,) = run([cell], Store(tmp_path), n_jobs=1, engine=engine)
+    assert outcome.cell == cell
+    assert "Its worker died" in (outcome.error or "")
+
+
+@pytest.mark.xdist_group("dask")
+def test_a_cluster_that_does_not_share_the_folder(scheduler: Any, tmp_path: Path) -> None:
+    elsewhere = Store(tmp_path / "there")
+
+    class Other(Store):
+        """Store that is another folder on the machine of the workers."""
+
+        def __reduce__(self) -> Any:
+            return Store, (elsewhere.directory,)
+
+    (cell,) = cells("random")
+    engine = Engine("dask", scheduler.address)
+    (outcome,) = run([cell], Other(tmp_path / "here"), n_jobs=1, engine=engine)
+    assert "all workers share" in (outcome.error or "")
+    assert elsewhere.load(cell) is not None
+    # As after the death of a worker that had saved it: it is not run again.
+    saved = elsewhere.path(cell).stat().st_mtime_ns
+    list(run([cell], Other(tmp_path / "here"), n_jobs=1, engine=engine))
+    assert elsewhere.path(cell).stat().st_mtime_ns == saved
+
+
+@pytest.mark.parametrize(
+    ("n_workers", "n_threads", "message"),
+    [(1, 2, "must have one thread"), (0, 1, "must have workers, but has none")],
+)
+def test_a_cluster_that_cannot_be_used(
+    n_workers: int, n_threads: int, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(engines, "_SECONDS_FOR_WORKERS", 0.1 if n_workers == 0 else 60)
+    with (
+        distributed.LocalCluster(
+            n_workers=n_workers,
+            threads_per_worker=n_threads,
+            processes=False,
+            dashboard_address=":0",
+        ) as cluster,
+        pytest.raises(ValueError, match=message),
+        Engine("dask", cluster.scheduler_address).cluster(1),
+    ):
+        pass
 
 
 @pytest.mark.parametrize(
