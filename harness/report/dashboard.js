@@ -1,5 +1,6 @@
 "use strict";
 (async () => {
+  if (!packed.possible) return; // the page says so
   const page = JSON.parse(await packed.read("page-data"));
   const filters = document.getElementById("filters");
   const problemSelect = document.getElementById("problem");

@@ -15,6 +15,7 @@ import re
 from tempfile import TemporaryDirectory
 
 import pandas as pd
+import plotly.graph_objects as go
 
 from harness.report.file_names import file_names
 from harness.report.panel import Panel
@@ -176,6 +177,11 @@ def _texts(table: Table) -> Iterator[list[tuple[str, bool]]]:
         yield [(column.text(record), column.key in best) for column in table.columns]
 
 
+def _on_its_own(figure: go.Figure) -> go.Figure:
+    """A copy with room for the titles of its axes, which the page makes itself."""
+    return go.Figure(figure).update_layout(margin={"b": 64, "r": 24})
+
+
 def _write_images(
     figures: Mapping[str, Panel], folder: Path, formats: Iterable[str]
 ) -> Iterator[Path]:
@@ -184,11 +190,11 @@ def _write_images(
     Raises:
         ValueError: If kaleido finds no browser, or the browser fails.
     """
-    import plotly.io  # noqa: PLC0415  # needs kaleido
+    import plotly.io  # noqa: PLC0415  # takes time, and few ask for images
 
     with TemporaryDirectory() as drawn:
         files = [
-            (panel.figure, Path(drawn, f"{name}.{form}"))
+            (_on_its_own(panel.figure), Path(drawn, f"{name}.{form}"))
             for name, panel in figures.items()
             for form in formats
         ]

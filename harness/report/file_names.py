@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
+from itertools import count
 import re
 
 from harness.problems import short_name
@@ -20,13 +20,12 @@ def file_names(views: Iterable[SuiteView | ProblemView]) -> dict[str, str]:
     Returns:
         Names that differ, of letters, digits, points, dashes and underscores only.
     """
-    taken: Counter[str] = Counter()
     names: dict[str, str] = {}
     for view in views:
         subject = view.name if isinstance(view, SuiteView) else short_name(view.problem)
         name = slug(f"{subject}-{view.setting}")
-        taken[name] += 1
-        names[view.key] = name if taken[name] == 1 else f"{name}-{taken[name]}"
+        numbered = (name if number == 1 else f"{name}-{number}" for number in count(1))
+        names[view.key] = next(each for each in numbered if each not in names.values())
     return names
 
 

@@ -1,6 +1,8 @@
 "use strict";
 // What the page carries compressed, and files of numbers that a person saves.
 const packed = (() => {
+  const possible = "DecompressionStream" in window;
+
   const read = (id) => {
     const bytes = Uint8Array.from(atob(document.getElementById(id).textContent), (c) => c.charCodeAt(0));
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
@@ -29,5 +31,5 @@ const packed = (() => {
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // when it is saved for sure
   };
 
-  return { read, run, save };
+  return { possible, read, run, save };
 })();

@@ -7,11 +7,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-import shutil
 
+from headless import emulated
+from headless import needs_browser
+from headless import opened
+from headless import settled
+from headless import severe
+from headless import started
 import pytest
 from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select
@@ -49,15 +53,7 @@ OF_SUITE = ("ranks", "targets", "profile", "groups")
 # The second problem has fewer seeds, so that its figures are not those of the first.
 OF_TWO = [r for r in studies() if (r.cell.problem, r.cell.seed) != (SECOND, 5)]
 
-DRIVER = shutil.which("chromedriver")
-FLAGS = (
-    "--headless=new --no-sandbox --disable-gpu --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync --window-size=1300,1000"
-).split()
-
-pytestmark = pytest.mark.skipif(
-    DRIVER is None, reason="needs Chromium and chromedriver (Debian: chromium-driver)"
-)
+pytestmark = needs_browser
 
 
 def views_of(
@@ -104,13 +100,8 @@ def say(problem: Problem, chosen: Sequence[str], budget: int = 40) -> str:
 
 @pytest.fixture(scope="module")
 def chrome() -> Iterator[webdriver.Chrome]:
-    options = webdriver.ChromeOptions()
-    for flag in FLAGS:
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
-    yield driver
-    driver.quit()
+    with started() as driver:
+        yield driver
 
 
 @pytest.fixture
@@ -123,28 +114,11 @@ def on_two(chrome: webdriver.Chrome, page_of_two: str) -> webdriver.Chrome:
     return opened(chrome, page_of_two)
 
 
-def opened(chrome: webdriver.Chrome, page: str) -> webdriver.Chrome:
-    chrome.get("about:blank")
-    chrome.get(page)
-    return settled(chrome)
-
-
-def settled(chrome: webdriver.Chrome) -> webdriver.Chrome:
-    """The browser, when every figure is unpacked and drawn."""
-    script = "return !!window.Plotly && !document.querySelector('main').ariaBusy"
-    WebDriverWait(chrome, 60).until(lambda browser: browser.execute_script(script))
-    return chrome
-
-
 def drawn(browser: webdriver.Chrome, panel: str) -> int:
     """Number of marks on the screen, not of traces in the data."""
     marks = "path.js-line, path.js-fill, path.box, g.hm image"
     found = browser.find_elements(By.CSS_SELECTOR, f"#plot-{panel} :is({marks})")
     return len(found) if browser.find_element(By.ID, f"card-{panel}").is_displayed() else 0
-
-
-def severe(browser: webdriver.Chrome) -> list[str]:
-    return [e["message"] for e in browser.get_log("browser") if e["level"] == "SEVERE"]
 
 
 def shown(browser: webdriver.Chrome, selector: str) -> list[str]:
@@ -420,40 +394,17 @@ def test_no_card_stands_beside_an_empty_space(browser: webdriver.Chrome) -> None
 
 
 def test_it_fits_a_narrow_screen(on_two: webdriver.Chrome) -> None:
-    on_two.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone())
-    on_two.refresh()
-    settled(on_two)
-    overflow = on_two.execute_script(
-        "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    )
-    hints = on_two.execute_script(
-        """return [...document.querySelectorAll(".scroll")].filter((e) => e.clientWidth).map((e) =>
-             [e.scrollWidth > e.clientWidth + 1,
-              getComputedStyle(e, "::before").content.includes("Scroll sideways")]);"""
-    )
-    on_two.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    with emulated(on_two, 420):
+        on_two.refresh()
+        settled(on_two)
+        overflow = on_two.execute_script(
+            "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
+        hints = on_two.execute_script(
+            """return [...document.querySelectorAll(".scroll")].filter((e) => e.clientWidth)
+                 .map((e) => [e.scrollWidth > e.clientWidth + 1,
+                   getComputedStyle(e, "::before").content.includes("Scroll sideways")]);"""
+        )
     assert overflow <= 0
     assert any(scrolls for scrolls, _ in hints)
     assert all(scrolls == hinted for scrolls, hinted in hints)
-
-
-def phone() -> dict[str, object]:
-    return {"width": 420, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-
-
-def test_nothing_is_cut_on_paper(on_two: webdriver.Chrome) -> None:
-    a4 = {"width": 703, "height": 1000, "deviceScaleFactor": 1, "mobile": False}  # less margins
-    on_two.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", a4)
-    on_two.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    on_two.execute_script("window.dispatchEvent(new Event('beforeprint'))")
-    cut = on_two.execute_script(
-        """const paper = document.documentElement.clientWidth;
-           return [...document.querySelectorAll("table, .main-svg, .card")]
-             .filter((e) => e.getBoundingClientRect().right > paper + 1)
-             .map((e) => e.outerHTML.slice(0, 80));"""
-    )
-    on_two.execute_script("window.dispatchEvent(new Event('afterprint'))")
-    on_two.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
-    on_two.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-    assert cut == []
-    assert severe(on_two) == []
