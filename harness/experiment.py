@@ -22,6 +22,10 @@ from harness.problems import work
 UNITS = {False: "evaluations", True: "trials"}
 """Unit of a budget by whether it counts trials."""
 
+MEASURED = "measured"
+CLOCKS = (MEASURED, "lognormal", "equal")
+"""Durations of trials on a simulated clock (:mod:`harness.run.workers`)."""
+
 
 @dataclass(frozen=True)
 class SamplerSpec:
@@ -55,11 +59,13 @@ class Cell:
         seed: Seed of the sampler.
         budget: Number of distinct configurations to evaluate.
         by_trials: Whether the budget is a number of trials instead, repeated proposals included.
-        in_flight: Number of trials that run side by side: the oldest is told before the next is
-            asked.
+        in_flight: Number of trials that run side by side, the workers. Without a clock the oldest
+            is told before the next is asked.
+        durations: Durations of the trials on a simulated clock, one of :data:`CLOCKS`: the trial
+            that ends first is told before the next is asked. Empty without a clock.
 
     Raises:
-        ValueError: If fewer than one trial is in flight.
+        ValueError: If fewer than one trial is in flight, or there are no such durations.
     """
 
     problem: str
@@ -69,11 +75,16 @@ class Cell:
     budget: int
     by_trials: bool = False
     in_flight: int = 1
+    durations: str = ""
 
     def __post_init__(self) -> None:
         if self.in_flight < 1:
             raise ValueError(
                 f"The number of trials in flight must be at least 1, but got {self.in_flight}."
+            )
+        if self.durations not in ("", *CLOCKS):
+            raise ValueError(
+                f"Durations must be one of {list(CLOCKS)}, but got {self.durations!r}."
             )
 
     @property
@@ -87,6 +98,8 @@ class Cell:
         content = asdict(self)
         del content["sampler"]["label"]
         content["problem"] = work(self.problem)
+        if not self.durations:  # Cells without a clock keep the keys that they had before it.
+            del content["durations"]
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:20]
 
@@ -101,7 +114,7 @@ class CellResult:
             length (n_asks,). Of a table it is the row; without one, configurations are numbered
             as the study came upon them.
         ask_seconds: CPU seconds of each ask (``ask`` and all ``suggest_*``), length (n_asks,).
-        tell_seconds: CPU seconds of each tell, length (n_asks,).
+        tell_seconds: CPU seconds of the tell of each of them, length (n_asks,).
         user_attrs: User attributes that the sampler gave each trial, length (n_asks,).
         provenance: Versions, commit, machine and time of the run.
         spearman: Rank correlation of the sampler's final prediction with the values of the whole
@@ -110,8 +123,9 @@ class CellResult:
         values: Value by number, where there is no table: of several objectives a value for each,
             NaN where an evaluation failed.
         constraints: Constraints by number, where there is no table and there are any.
-        seconds: Wall-clock seconds, real or simulated, at the end of each asked trial, length
-            (n_asks,); ``None`` where nobody knows them.
+        seconds: Time at which each of the asked trials ended, length (n_asks,): on the simulated
+            clock of the cell, or the wall-clock time of a study that a user ran. ``None`` without
+            a clock: trials end in the order in which they were asked.
     """
 
     cell: Cell
@@ -127,9 +141,22 @@ class CellResult:
     seconds: tuple[float, ...] | None = None
 
     @property
+    def order(self) -> tuple[int, ...]:
+        """Positions of the asks in the order in which their trials ended, length (n_asks,)."""
+        positions = range(len(self.asked))
+        if self.seconds is None:
+            return tuple(positions)
+        return tuple(sorted(positions, key=self.seconds.__getitem__))  # The older of two first.
+
+    @property
+    def told(self) -> tuple[int, ...]:
+        """Number of the configuration of each trial, in the order in which trials ended."""
+        return tuple(self.asked[position] for position in self.order)
+
+    @property
     def evaluated(self) -> tuple[int, ...]:
-        """Distinct numbers in order of their first evaluation, length <= budget."""
-        return tuple(dict.fromkeys(self.asked))
+        """Distinct numbers in the order in which their first trials ended, length <= budget."""
+        return tuple(dict.fromkeys(self.told))
 
     @property
     def capped(self) -> bool:
@@ -145,15 +172,17 @@ def make_cells(
     *,
     by_trials: bool = False,
     in_flight: int = 1,
+    durations: str = "",
 ) -> list[Cell]:
     """Every combination, seeds first, so that all samplers progress side by side.
 
     The budgets count distinct configurations, or, by trials, every proposal. A sampler that plans
     for its budget gets a study for each; any other one study at the largest, which can be cut at
-    the smaller ones. Every study has as many trials ``in_flight``.
+    the smaller ones. Every study has as many trials ``in_flight``, of such ``durations``.
     """
+    setting = (by_trials, in_flight, durations)
     return [
-        Cell(problem.text, problem.fingerprint, sampler, seed, budget, by_trials, in_flight)
+        Cell(problem.text, problem.fingerprint, sampler, seed, budget, *setting)
         for seed in seeds
         for problem in problems
         for sampler in samplers

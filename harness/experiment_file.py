@@ -27,6 +27,7 @@ import sys
 import tomllib
 from typing import Any
 
+from harness.experiment import CLOCKS
 from harness.problems import is_own
 from harness.problems import with_options
 from harness.problems.options import compose
@@ -85,6 +86,8 @@ _SETTINGS = {
     ),
     "by_trials": _Setting("by_trials", "true or false", lambda v: isinstance(v, bool)),
     "in_flight": _Setting("in_flight", "a number from 1", _is_whole),
+    "workers": _Setting("workers", "a number from 1", _is_whole),
+    "durations": _Setting("durations", f"one of {list(CLOCKS)}", lambda v: v in CLOCKS),
     "n_jobs": _Setting("n_jobs", "a number from 1", _is_whole),
     "engine": _Setting("engine", '"joblib" or "dask"', lambda v: v in ("joblib", "dask")),
     "scheduler": _Setting("scheduler", "an address", lambda v: isinstance(v, str)),

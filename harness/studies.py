@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 import hashlib
 import json
@@ -44,21 +43,6 @@ _NUMBER = re.compile(r"[\s·_./-]*(seed|run)?[\s·_./-]*\d+$", re.IGNORECASE)
 _MOST_NAMED = 10
 
 
-@dataclass(frozen=True)
-class StudyResult:
-    """A study as a result of a comparison.
-
-    Attributes:
-        name: Name of the study.
-        result: Its trials.
-        seconds: Wall-clock time at the end of each of them.
-    """
-
-    name: str
-    result: CellResult
-    seconds: npt.NDArray[np.float64]
-
-
 def read(
     storage: BaseStorage,
     source: str,
@@ -66,7 +50,7 @@ def read(
     names: Sequence[str] = (),
     group_by: str | None = None,
     optimum: float | None = None,
-) -> tuple[UntabledProblem, list[StudyResult]]:
+) -> tuple[UntabledProblem, list[CellResult]]:
     """Read studies of one problem.
 
     Args:
@@ -80,7 +64,7 @@ def read(
 
     Returns:
         The problem, which knows no more than the optimum, and its studies; those of one group have
-        a label and the seeds 0, 1, ...
+        a label and the seeds 0, 1, ... Their provenance has the name of the ``study``.
 
     Raises:
         ValueError: If there is no such study or attribute, no trial has ended, or the studies
@@ -123,11 +107,6 @@ def read(
             f"A study must have a trial that ended, but none of these has one: {_listed(labels)}."
         )
     return problem, results
-
-
-def until(study: StudyResult, seconds: float) -> int:
-    """Number of trials of a study that had ended after some wall-clock seconds."""
-    return int(np.searchsorted(study.seconds, seconds, side="right"))
 
 
 def _chosen(present: Sequence[str], wanted: Sequence[str]) -> dict[str, str]:
@@ -197,7 +176,7 @@ def _ended(study: Study) -> list[FrozenTrial]:
 
 def _result(
     problem: UntabledProblem, study: Study, trials: Sequence[FrozenTrial], label: str, seed: int
-) -> StudyResult:
+) -> CellResult:
     values = [_values(trial, len(problem.directions)) for trial in trials]
     constraints = [_constraints(trial) for trial in trials]
     # A trial is a repeat of another where parameters and outcome agree.
@@ -208,8 +187,7 @@ def _result(
     ]
     first = [asked.index(number) for number in range(len(numbers))]
     limited = any(constraints)
-    seconds = _busy_seconds(trials)
-    result = CellResult(
+    return CellResult(
         cell=Cell(
             problem.text,
             problem.fingerprint,
@@ -226,9 +204,8 @@ def _result(
         configurations=tuple(dict(trials[n].params) for n in first),
         values=tuple(values[n][0] if len(values[n]) == 1 else values[n] for n in first),
         constraints=tuple(_told(constraints[n]) for n in first) if limited else (),
-        seconds=tuple(seconds.tolist()),
+        seconds=tuple(_busy_seconds(trials).tolist()),
     )
-    return StudyResult(study.study_name, result, seconds)
 
 
 def _values(trial: FrozenTrial, n_objectives: int) -> tuple[float, ...]:

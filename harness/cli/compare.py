@@ -25,8 +25,11 @@ from harness.cli.console import report_failures
 from harness.cli.console import run_missing
 from harness.cli.console import say
 from harness.cli.report import SHOWN
+from harness.cli.report import SIMULATED_TIME
 from harness.cli.report import load_seen
 from harness.cli.report import show
+from harness.experiment import CLOCKS
+from harness.experiment import MEASURED
 from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
 from harness.experiment import make_cells
@@ -37,6 +40,7 @@ from harness.problems import Problem
 from harness.problems import TabularBenchmark
 from harness.problems.options import Options
 from harness.report.exports import parse_formats
+from harness.report.provenance import clock_note
 from harness.report.tables import MOST_DETAILED
 from harness.run.engines import Engine
 from harness.run.store import Store
@@ -118,6 +122,23 @@ InFlight = Annotated[
         "next is asked.",
     ),
 ]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Asynchronous workers of each study, on a simulated clock: the trial that ends first "
+        "gets its value first, and results are shown over time, too.",
+    ),
+]
+Durations = Annotated[
+    str | None,
+    typer.Option(
+        metavar="measured|lognormal|equal",
+        help="How long trials take the workers: the training times of the table (where there are "
+        "none, log-normal), a log-normal time with a mean of an hour, or an hour each.",
+        show_default=MEASURED,
+    ),
+]
 AgainstPublished = Annotated[
     bool,
     typer.Option(
@@ -144,6 +165,8 @@ def compare(
     seeds_of: SeedsOf = [],
     by_trials: ByTrials = False,
     in_flight: InFlight = 1,
+    workers: Workers = None,
+    durations: Durations = None,
     n_jobs: options.Jobs = None,
     engine: options.EngineName = "joblib",
     scheduler: options.Scheduler = None,
@@ -168,6 +191,7 @@ def compare(
     }
     with clean_errors():
         chosen_formats = parse_formats(formats)
+        side_by_side, clock = _side_by_side(in_flight, workers, durations)
         suites = [
             replace(
                 suite,
@@ -185,8 +209,10 @@ def compare(
             _check(suite, specs[suite], loaded, first_seed)
         where = Engine(engine, scheduler)
         store = Store(output)
-        store.check_writable(SHOWN)
-    _introduce(list(loaded.values()), [spec for own in specs.values() for spec in own])
+        store.check_writable((*SHOWN, SIMULATED_TIME) if clock else SHOWN)
+        # Training times are read here, so that no study fails for want of them.
+        clocks = {text: clock_note(clock, each) for text, each in loaded.items()}
+    _introduce(list(loaded.values()), [spec for own in specs.values() for spec in own], clocks)
     cells = [
         cell
         for suite in suites
@@ -196,7 +222,8 @@ def compare(
             range(first_seed, first_seed + suite.seeds),
             suite.budgets,
             by_trials=suite.by_trials,
-            in_flight=in_flight,
+            in_flight=side_by_side,
+            durations=clock,
         )
         if cell.seed - first_seed < most_seeds.get(cell.sampler.label, suite.seeds)
     ]
@@ -223,7 +250,9 @@ def compare(
                     "first_seed": first_seed,
                     "seeds_of": most_seeds or None,
                     "by_trials": _agreed([suite.by_trials for suite in suites]),
-                    "in_flight": in_flight,
+                    "in_flight": None if workers else in_flight,
+                    "workers": workers,
+                    "durations": clock or None,
                     "engine": engine,
                     "scheduler": scheduler,
                 }
@@ -239,6 +268,26 @@ def compare(
                 formats=chosen_formats,
             )
     report_failures(failures, len(cells))
+
+
+def _side_by_side(in_flight: int, workers: int | None, durations: str | None) -> tuple[int, str]:
+    """Number of trials side by side and their durations, which are empty without workers.
+
+    Raises:
+        ValueError: If the options contradict each other, or there are no such durations.
+    """
+    if workers is None:
+        if durations is not None:
+            raise ValueError("Only --workers take --durations: how many are there?")
+        return in_flight, ""
+    if in_flight > 1:
+        raise ValueError(
+            f"A study has either --workers or trials --in-flight, but got {workers} and "
+            f"{in_flight}. Trials in flight are workers with --durations equal."
+        )
+    if durations is not None and durations not in CLOCKS:
+        raise ValueError(f"--durations must be one of {list(CLOCKS)}, but got {durations!r}.")
+    return workers, durations or MEASURED
 
 
 def find_modules_here() -> None:
@@ -291,7 +340,9 @@ def _check(
             samplers.build(spec, loaded[text], budget=min(suite.budgets), seed=seed)
 
 
-def _introduce(loaded: Sequence[Problem], specs: Sequence[SamplerSpec]) -> None:
+def _introduce(
+    loaded: Sequence[Problem], specs: Sequence[SamplerSpec], clocks: Mapping[str, str]
+) -> None:
     """Name the problems, with notes on a few, and samplers that cannot be repeated."""
     if len(loaded) > MOST_DETAILED:
         names = ", ".join(problems.short_name(each.text) for each in loaded)
@@ -299,7 +350,7 @@ def _introduce(loaded: Sequence[Problem], specs: Sequence[SamplerSpec]) -> None:
     else:
         for each in loaded:
             say((problems.short_name(each.text), "bold"))
-            print_notes(each.notes)
+            print_notes([*each.notes, *filter(None, [clocks[each.text]])])
     for spec in specs:
         if not samplers.takes_seed(spec):
             say((f"{spec.label} takes no seed: its studies cannot be repeated.", "yellow"))

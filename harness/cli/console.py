@@ -137,7 +137,7 @@ def report_failures(failures: Sequence[Outcome], n_cells: int) -> None:
 
 
 def _named(cell: Cell) -> str:
-    setting = formats.setting(cell.budget, cell.unit, cell.in_flight)
+    setting = formats.setting(cell.budget, cell.unit, cell.in_flight, cell.durations)
     return f"{short_name(cell.problem)}, {cell.sampler.label}, {setting}, seed {cell.seed}"
 
 

@@ -21,6 +21,7 @@ from harness.cli.console import say
 from harness.experiment import CellResult
 from harness.metrics import Budgets
 from harness.metrics import summarize
+from harness.metrics.over_time import over_time
 from harness.metrics.seen import with_seen
 from harness.problems import Problem
 from harness.problems.untabled import UntabledProblem
@@ -29,6 +30,7 @@ from harness.report import rich_tables
 from harness.report import write_dashboard
 from harness.report.exports import parse_formats
 from harness.report.exports import write_exports
+from harness.report.time_tables import time_tables
 from harness.run.files import check_writable
 from harness.run.files import write_whole
 from harness.run.store import Store
@@ -87,6 +89,10 @@ StudiesOutput = Annotated[
 
 SHOWN = ("summary.csv", "dashboard.html")
 """Files that :func:`show` writes."""
+
+WALL_CLOCK = "wall_clock.csv"
+SIMULATED_TIME = "simulated_time.csv"
+"""Numbers over time, where studies have a clock."""
 
 EXPERIMENT = "experiment.toml"
 """File that runs a comparison again."""
@@ -173,25 +179,39 @@ def show(
         raise ValueError(f"The budget must be at most {longest}, that of the studies.")
     views = make_views(summary, suites)
     numbers, page = (output / name for name in SHOWN)
+    by_time = over_time(results, loaded, _metrics(suites), budgets)
+    is_simulated = any(result.cell.durations for result in results)
+    times = output / (SIMULATED_TIME if is_simulated else WALL_CLOCK)
     file = output / EXPERIMENT
     # Files come first, so that they are there whatever becomes of the output.
     write_whole(numbers, summary.to_csv(index=False))
+    if not by_time.empty:
+        write_whole(times, by_time.to_csv(index=False))
     command = command_line() + (f"\n\n# {EXPERIMENT}\n{experiment}" if experiment else "")
     figures = write_dashboard(views, results, loaded, page, budgets=budgets, command=command)
     if experiment:
         write_whole(file, experiment)
     console.print(rich_tables(views))
+    for table in time_tables(by_time, suites):
+        console.print(table)
     for problem in loaded:
         if isinstance(problem, UntabledProblem):
             say((problems.short_name(problem.text), "bold"))
             print_notes(problem.notes)
     say("Numbers: ", (str(numbers), "bold"))
+    if not by_time.empty:
+        say("Over time: ", (str(times), "bold"))
     say("Page: ", (str(page), "bold"))
     if experiment:
         say("Again: ", (f"zaps-harness compare {shlex.quote(str(file))}", "bold"))
         console.print(experiment.rstrip(), style="dim", highlight=False, soft_wrap=True)
     for folder in write_exports(views, figures, output, formats):
         say("Files: ", (str(folder), "bold"))
+
+
+def _metrics(suites: Sequence[Suite]) -> dict[str, tuple[str, ...]]:
+    """Metrics to show by text of the problem."""
+    return {text: suite.metrics for suite in suites for text in suite.problems}
 
 
 def stored_results(directory: Path) -> list[CellResult]:

@@ -12,8 +12,8 @@ from harness.problems import Problem
 
 
 def _numbers(snapshot: Snapshot, problem: Problem) -> tuple[float]:
-    asked = np.asarray(snapshot.result.asked[: snapshot.n_asks], dtype=np.intp)
-    return (100.0 * float(feasible_of(snapshot.result, problem)[asked].mean()),)
+    told = np.asarray(snapshot.result.told[: snapshot.n_asks], dtype=np.intp)
+    return (100.0 * float(feasible_of(snapshot.result, problem)[told].mean()),)
 
 
 METRIC = Metric(

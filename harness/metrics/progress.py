@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from collections.abc import Sequence
 from dataclasses import dataclass
-from dataclasses import replace
 from enum import StrEnum
 
 import numpy as np
@@ -84,8 +83,6 @@ def progress(snapshot: Snapshot, problem: Problem, metric: str, axis: Axis) -> P
         metric: A quantity that is known after each step.
         axis: one of :func:`known_axes`.
     """
-    if axis is Axis.CLOCK:
-        snapshot = _in_order_of_ends(snapshot)
     curve = metric_of(metric, problem.kind).curve
     assert curve is not None
     at = _positions(snapshot, axis)
@@ -132,32 +129,23 @@ def _positions(snapshot: Snapshot, axis: Axis) -> Floats:
     if axis is Axis.STEPS:
         return np.arange(1.0, n_steps + 1.0)
     if axis is Axis.CPU:
-        ends = np.cumsum(_cpu_seconds(snapshot))
+        ends = np.cumsum(_cpu_seconds(snapshot))[_trials_of_steps(snapshot)]
     else:
-        ends = np.asarray(snapshot.result.seconds)
-    return np.maximum(ends[_asks_of_steps(snapshot)], _CLOCK_SECONDS)
+        assert snapshot.step_seconds is not None
+        ends = snapshot.step_seconds
+    return np.maximum(ends, _CLOCK_SECONDS)
 
 
-def _asks_of_steps(snapshot: Snapshot) -> npt.NDArray[np.intp]:
-    """Number of the ask of each step: a repeated proposal is none where evaluations count."""
+def _trials_of_steps(snapshot: Snapshot) -> npt.NDArray[np.intp]:
+    """Trial of each step, counted as they ended: a repeat is none where evaluations count."""
     if snapshot.by_trials:
         return np.arange(len(snapshot.steps))
-    asked = np.asarray(snapshot.result.asked[: snapshot.n_asks], dtype=np.intp)
-    return np.sort(np.unique(asked, return_index=True)[1])
+    told = np.asarray(snapshot.result.told[: snapshot.n_asks], dtype=np.intp)
+    return np.sort(np.unique(told, return_index=True)[1])
 
 
 def _cpu_seconds(snapshot: Snapshot) -> Floats:
-    """CPU seconds of each ask with its tell."""
-    result, n_asks = snapshot.result, snapshot.n_asks
-    spent = (result.ask_seconds[:n_asks], result.tell_seconds[:n_asks])
-    return np.asarray(np.sum(spent, axis=0), dtype=np.float64)
-
-
-def _in_order_of_ends(snapshot: Snapshot) -> Snapshot:
-    """Study whose asks within the budget come in the order in which their trials ended."""
-    result, n_asks = snapshot.result, snapshot.n_asks
-    seconds = np.asarray(result.seconds)[:n_asks]
-    order = np.argsort(seconds, kind="stable")
-    asked = np.asarray(result.asked)[order].tolist()
-    ordered = replace(result, asked=tuple(asked), seconds=tuple(seconds[order].tolist()))
-    return replace(snapshot, result=ordered)
+    """CPU seconds of the ask and tell of each trial, in the order in which trials ended."""
+    result = snapshot.result
+    spent = np.add(result.ask_seconds, result.tell_seconds)
+    return np.asarray(spent[list(result.order[: snapshot.n_asks])], dtype=np.float64)

@@ -2,6 +2,9 @@
 
 Notations:
     asked: configurations in order of the asks, repeated proposals included; (n_asks,).
+    told: the same configurations in the order in which their trials ended, which differs from that
+        of the asks where workers run side by side. It is the order of evaluation: the best after
+        n evaluations is that of the first n that ended, whatever is still running.
     evaluated: configurations in order of their first evaluation, each once; (n_evaluated,).
     budget: number of distinct evaluations that count; or of trials, where a repeated proposal
         counts like any other, as it does for a user of Optuna.
@@ -15,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from harness.experiment import UNITS
 from harness.experiment import CellResult
@@ -50,20 +54,43 @@ class Snapshot:
     @property
     def steps(self) -> tuple[int, ...]:
         """Configuration of each evaluation, or trial, that counts; at most ``budget``."""
-        counted = self.result.asked if self.by_trials else self.result.evaluated
+        counted = self.result.told if self.by_trials else self.result.evaluated
         return counted[: self.budget]
+
+    @property
+    def step_seconds(self) -> npt.NDArray[np.float64] | None:
+        """Time at which each step ended, length of ``steps``; ``None`` without a clock."""
+        result = self.result
+        if result.seconds is None:
+            return None
+        ends: dict[Any, float] = {}
+        for position in result.order:
+            step = position if self.by_trials else result.asked[position]
+            ends.setdefault(step, result.seconds[position])
+        return np.array(list(ends.values())[: self.budget], dtype=np.float64)
 
     @property
     def evaluated(self) -> tuple[int, ...]:
         """Distinct configurations within the budget, in order."""
         return tuple(dict.fromkeys(self.steps))
 
+    def n_ended(self, times: npt.ArrayLike) -> npt.NDArray[np.intp]:
+        """Number of steps that had ended at each time of the clock, of the shape of ``times``.
+
+        Raises:
+            ValueError: If the study has no clock.
+        """
+        seconds = self.step_seconds
+        if seconds is None:
+            raise ValueError("A study must have a clock, but none of its trials has a time.")
+        return np.searchsorted(seconds, times, side="right")
+
     @property
     def n_asks(self) -> int:
-        """Number of asks within the budget."""
+        """Number of trials that ended within the budget."""
         if self.by_trials:
             return len(self.steps)
-        return n_asks_within(self.result.asked, self.budget)
+        return n_asks_within(self.result.told, self.budget)
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -72,6 +99,7 @@ class Snapshot:
         return {
             "problem": cell.problem,
             "in_flight": cell.in_flight,
+            "durations": cell.durations,
             "unit": UNITS[self.by_trials],
             "budget": self.budget,
             "sampler": cell.sampler.label,
@@ -94,8 +122,8 @@ def snapshots(
             distinct evaluations.
 
     Returns:
-        One snapshot per problem, sampler, trials in flight, unit, seed and budget, in the order of
-        the results.
+        One snapshot per problem, sampler, trials in flight with their durations, unit, seed and
+        budget, in the order of the results.
 
     Raises:
         ValueError: If one label stands for two samplers, or for two versions of one.
@@ -109,7 +137,8 @@ def snapshots(
         unit = (cell.problem, cell.by_trials or cell.problem in by_trials)
         own.setdefault(unit, set()).add(cell.budget)
         planned_for = cell.budget if cell.sampler.budget_aware else None
-        key = (unit, cell.sampler.label, cell.in_flight, cell.seed, planned_for)
+        workers = (cell.in_flight, cell.durations)
+        key = (unit, cell.sampler.label, workers, cell.seed, planned_for)
         if key not in longest or cell.budget > longest[key].cell.budget:
             longest[key] = result
     return [
@@ -120,10 +149,10 @@ def snapshots(
     ]
 
 
-def n_asks_within(asked: Sequence[int], budget: int) -> int:
-    """Number of asks up to the one that brought the ``budget``-th distinct configuration."""
-    _, first = np.unique(np.asarray(asked, dtype=np.intp), return_index=True)
-    return int(np.sort(first)[budget - 1]) + 1 if len(first) >= budget else len(asked)
+def n_asks_within(told: Sequence[int], budget: int) -> int:
+    """Number of trials up to the one that brought the ``budget``-th distinct configuration."""
+    _, first = np.unique(np.asarray(told, dtype=np.intp), return_index=True)
+    return int(np.sort(first)[budget - 1]) + 1 if len(first) >= budget else len(told)
 
 
 def _check_labels(results: Sequence[CellResult]) -> None:

@@ -58,11 +58,12 @@ QUANTITIES: Mapping[str, Quantity] = {
 }
 """Every number of a summary by its name."""
 
-GROUP = ("problem", "in_flight", "unit", "budget")
+GROUP = ("problem", "in_flight", "durations", "unit", "budget")
 """Columns in which studies must agree to be compared.
 
 ``problem`` is the text of the problem, ``in_flight`` the number of trials that run side by side,
-``unit`` what the budget counts, ``"evaluations"`` or ``"trials"``.
+``durations`` those of the trials (:data:`harness.experiment.CLOCKS`), ``unit`` what the budget
+counts, ``"evaluations"`` or ``"trials"``.
 """
 
 STUDY = (*GROUP, "sampler", "seed", "capped")
@@ -83,8 +84,8 @@ def summarize(
             :func:`harness.metrics.snapshot.snapshots`.
 
     Returns:
-        One row per problem, trials in flight, unit, budget, sampler and seed, with the columns
-        :data:`STUDY` and those of :data:`QUANTITIES` that the problems have.
+        One row per problem, trials in flight, durations, unit, budget, sampler and seed, with the
+        columns :data:`STUDY` and those of :data:`QUANTITIES` that the problems have.
 
     Raises:
         ValueError: If a problem is missing or is not the one that a study ran on.

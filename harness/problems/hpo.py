@@ -18,9 +18,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from functools import partial
 import math
 
 import numpy as np
+import numpy.typing as npt
 from optuna.distributions import IntDistribution
 from optuna.study import StudyDirection
 import pandas as pd
@@ -112,11 +114,7 @@ DATASETS = {
 @lru_cache
 def _read(dataset: str, source: str) -> TabularBenchmark:
     collection = DATASETS[dataset]
-    n_values = {
-        name: size if isinstance(size, int) else len(size)
-        for name, size in collection.sizes.items()
-    }
-    table = package.read(collection.name, f"{dataset}.pkl", math.prod(n_values.values()))
+    table = _read_package(dataset)
     parameters, choices, distributions = {}, {}, {}
     for (name, size), positions in zip(
         collection.sizes.items(), package.digits(table).T, strict=True
@@ -140,7 +138,20 @@ def _read(dataset: str, source: str) -> TabularBenchmark:
         objective=collection.objective,
         direction=collection.direction,
         distributions=distributions,
+        read_seconds=partial(_read_seconds, dataset),
     )
+
+
+def _read_package(dataset: str) -> package.Table:
+    """The package's metrics of each configuration."""
+    collection = DATASETS[dataset]
+    n_values = (size if isinstance(size, int) else len(size) for size in collection.sizes.values())
+    return package.read(collection.name, f"{dataset}.pkl", math.prod(n_values))
+
+
+def _read_seconds(dataset: str) -> npt.NDArray[np.float64]:
+    """Training time of each configuration in seconds."""
+    return package.means(_read_package(dataset), "train_time")
 
 
 def _notes(collection: _Collection, costs: tuple[str, ...]) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ Notations:
 from __future__ import annotations
 
 from functools import lru_cache
+from functools import partial
 import math
 from pathlib import Path
 
@@ -47,6 +48,7 @@ PARAMETERS = (
 
 _PARQUET = "nasbench101.parquet"
 _VALUES = "validation_accuracy"
+_SECONDS = "train_seconds"
 _N_CLASSES = 10
 
 
@@ -118,6 +120,7 @@ def _read_file(path: Path, dataset: str, source: str) -> TabularBenchmark:
         ),
         choices=dict.fromkeys(PARAMETERS, (0, 1)),
         objective="validation accuracy (%)",
+        read_seconds=partial(_read_seconds, path),
     )
 
 
@@ -127,6 +130,12 @@ def _published_proxies(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     # epochs are no zero-cost proxy, so they are left out.
     names = [name for name in PROXIES if name in table]
     return table[names].astype(np.float64), f"Of the 13 proxies it has {', '.join(names)}."
+
+
+def _read_seconds(path: Path) -> npt.NDArray[np.float64]:
+    """Training time of each graph in seconds."""
+    seconds = pd.read_parquet(path, columns=[_SECONDS])[_SECONDS]
+    return seconds.to_numpy(np.float64)
 
 
 def _own_proxies(table: pd.DataFrame) -> tuple[pd.DataFrame, str]:

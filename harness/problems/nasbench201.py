@@ -20,9 +20,11 @@ Notations:
 from __future__ import annotations
 
 from functools import lru_cache
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from harness.problems import own_proxies
@@ -131,6 +133,7 @@ def _read_suite_zero(dataset: str, path: Path) -> TabularBenchmark:
         notes=tuple(notes),
         choices=dict.fromkeys(EDGES, OPERATIONS),
         objective=_OBJECTIVE,
+        read_seconds=partial(read_seconds, dataset),
     )
 
 
@@ -142,6 +145,11 @@ def _borrowed(dataset: str) -> tuple[str, ...]:
 def read_package(dataset: str) -> package.Table:
     """The package's metrics of each cell, in the order of the rows."""
     return package.read(NAME, DATASETS[dataset], _N_CELLS)
+
+
+def read_seconds(dataset: str) -> npt.NDArray[np.float64]:
+    """Training time of each cell in seconds, in the order of the rows of both sources."""
+    return package.means(read_package(dataset), "train_time")
 
 
 @lru_cache
@@ -163,6 +171,7 @@ def _read_package(dataset: str) -> TabularBenchmark:
         ),
         choices=dict.fromkeys(EDGES, OPERATIONS),
         objective=_OBJECTIVE,
+        read_seconds=partial(read_seconds, dataset),
     )
 
 

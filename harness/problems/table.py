@@ -9,6 +9,7 @@ Notations:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -52,6 +53,8 @@ class TabularBenchmark:
         direction: Whether larger or smaller values are better.
         distributions: Distribution of each parameter that is not categorical.
         levels: Values that the positions of an ordered parameter stand for.
+        read_seconds: Reads the training time of each configuration, shape (n_configurations,),
+            which no study sees; ``None`` where nobody measured it.
     """
 
     text: str
@@ -64,7 +67,13 @@ class TabularBenchmark:
     direction: StudyDirection = StudyDirection.MAXIMIZE
     distributions: Mapping[str, BaseDistribution] = field(default_factory=dict)
     levels: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    read_seconds: Callable[[], npt.NDArray[np.float64]] | None = None
     kind = Kind.TABLE
+
+    @cached_property
+    def training_seconds(self) -> npt.NDArray[np.float64] | None:
+        """Training time of each configuration in seconds, ``None`` where nobody measured it."""
+        return None if self.read_seconds is None else self.read_seconds()
 
     @cached_property
     def search_space(self) -> dict[str, BaseDistribution]:

@@ -260,19 +260,19 @@ def _drawn(
         by_sampler = groups.setdefault(tuple(identity[column] for column in GROUP), {})
         by_sampler.setdefault(identity["sampler"], []).append(snapshot)
     for view in views.problems:
-        own = groups[view.problem, view.in_flight, view.unit, view.budget]
+        own = groups[view.problem, view.in_flight, view.durations, view.unit, view.budget]
         yield view, figures.Drawn(by_text[view.problem], view.unit, view.budget, own)
 
 
 def _compared(view: SuiteView, views: Views) -> list[ProblemView]:
     """Problems of a suite on which every sampler has studies, at its budget."""
-    setting = (view.in_flight, view.unit, view.budget)
-    own = {
-        each.problem: each
-        for each in views.problems
-        if (each.in_flight, each.unit, each.budget) == setting
-    }
+    setting = _setting(view)
+    own = {each.problem: each for each in views.problems if _setting(each) == setting}
     return [own[problem] for problem in view.losses.index]
+
+
+def _setting(view: SuiteView | ProblemView) -> tuple[Any, ...]:
+    return view.in_flight, view.durations, view.unit, view.budget
 
 
 def _by_name(panels: Iterable[Panel]) -> dict[str, Panel]:
@@ -309,7 +309,10 @@ def _problem_data(
         "figures": _figures(panels),
         "findings": asdict(problem_clauses(view, drawn.problem)),
         "where": f"{short_name(view.problem)}, {view.setting}",
-        "notes": [*drawn.problem.notes, *filter(None, [view.caution])],
+        "notes": [
+            *drawn.problem.notes,
+            *filter(None, [provenance.clock_note(view.durations, drawn.problem), view.caution]),
+        ],
         "planned": [
             label
             for label, studies in drawn.snapshots.items()

@@ -26,6 +26,7 @@ from harness.experiment import CellResult
 from harness.problems import Problem
 from harness.problems import short_name
 from harness.problems.objects import ObjectProblem
+from harness.report import formats
 from harness.report.bulk import write
 
 
@@ -33,11 +34,12 @@ def study_name(cell: Cell, problem: str) -> str:
     """Name of a cell's study, e.g. ``nasbench201/cifar10 · zaps · 200 evaluations · seed 3``.
 
     Args:
-        cell: The cell. More than one trial in flight stands before its seed.
+        cell: The cell. More than one trial in flight, or workers, stand before its seed.
         problem: Name of its problem.
     """
-    setting = [] if cell.in_flight == 1 else [f"{cell.in_flight} in flight"]
     budget = f"{cell.budget} {cell.unit}"
+    workers = formats.in_flight(cell.in_flight, cell.durations)
+    setting = [workers.removeprefix(", ")] if workers else []
     return " · ".join((problem, cell.sampler.label, budget, *setting, f"seed {cell.seed}"))
 
 
@@ -115,24 +117,43 @@ def _attributes(cell: Cell, problem: Problem) -> dict[str, Any]:
         "budget": cell.budget,
         "by_trials": cell.by_trials,
         "in_flight": cell.in_flight,
+        "durations": cell.durations,
         "notes": " ".join(problem.notes),
     }
 
 
 def _trials(result: CellResult, problem: Problem) -> Iterator[FrozenTrial]:
-    """Trials one after the other in time, as far apart as the sampler took."""
+    """Trials with their times, the last of which is that at which the study finished."""
     finished = datetime.fromisoformat(str(result.provenance["finished"])).replace(tzinfo=None)
-    seconds = [a + b for a, b in zip(result.ask_seconds, result.tell_seconds, strict=True)]
-    clock = finished - timedelta(seconds=sum(seconds))
+    times = _times(result)
+    start = finished - timedelta(seconds=max(end for _, end in times))
     outcome = lru_cache(maxsize=None)(lambda number: _outcome(number, result, problem))
-    for number, duration, attributes in zip(result.asked, seconds, result.user_attrs, strict=True):
+    for number, (begin, end), attributes in zip(
+        result.asked, times, result.user_attrs, strict=True
+    ):
         trial = optuna.trial.create_trial(
             state=TrialState.COMPLETE, user_attrs=dict(attributes), **outcome(number)
         )
-        trial.datetime_start = clock
-        clock += timedelta(seconds=duration)
-        trial.datetime_complete = clock
+        trial.datetime_start = start + timedelta(seconds=begin)
+        trial.datetime_complete = start + timedelta(seconds=end)
         yield trial
+
+
+def _times(result: CellResult) -> list[tuple[float, float]]:
+    """Seconds at which each trial began and ended, in the order of the asks.
+
+    Without a clock trials follow one another, as far apart as the sampler took.
+    """
+    if result.seconds is None:
+        seconds = np.add(result.ask_seconds, result.tell_seconds)
+        ends = np.cumsum(seconds)
+        begins = ends - seconds
+    else:
+        # Each trial but the first of each worker begins when another ends.
+        ends = np.asarray(result.seconds)
+        free = np.concatenate([np.zeros(result.cell.in_flight), ends[list(result.order)]])
+        begins = free[: len(ends)]
+    return list(zip(begins.tolist(), ends.tolist(), strict=True))
 
 
 def _outcome(number: int, result: CellResult, problem: Problem) -> dict[str, Any]:

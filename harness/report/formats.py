@@ -30,14 +30,48 @@ def significant(value: float, digits: int = 2) -> str:
     return number(value, max(decimals, 0))
 
 
-def in_flight(n_trials: int) -> str:
-    """Number of trials in flight, to follow a budget; nothing for one.
+_DURATIONS = {
+    "measured": "training times",
+    "lognormal": "log-normal times",
+    "equal": "equal times",
+}
+
+
+def in_flight(n_trials: int, durations: str = "") -> str:
+    """Number of trials in flight, to follow a budget; nothing for one. With a clock, the workers.
 
     Example:
         >>> f"200 evaluations{in_flight(4)}", f"200 evaluations{in_flight(1)}"
         ('200 evaluations, 4 in flight', '200 evaluations')
+        >>> f"200 evaluations{in_flight(8, 'measured')}"
+        '200 evaluations, 8 workers, training times'
     """
+    if durations:
+        workers = "1 worker" if n_trials == 1 else f"{n_trials} workers"
+        return f", {workers}, {_DURATIONS[durations]}"
     return f", {n_trials} in flight" if n_trials > 1 else ""
+
+
+def unit_of_time(seconds: float) -> tuple[str, float]:
+    """Unit in which a reader wants a time, and its seconds.
+
+    Example:
+        >>> unit_of_time(90.0), unit_of_time(7200.0), unit_of_time(3.0)
+        (('min', 60.0), ('h', 3600.0), ('s', 1.0))
+    """
+    units = (("h", 3600.0), ("min", 60.0))
+    return next((unit for unit in units if seconds >= unit[1]), ("s", 1.0))
+
+
+def duration(seconds: float) -> str:
+    """Time in two significant digits with its unit.
+
+    Example:
+        >>> duration(8.44), duration(754.0), duration(5400.0)
+        ('8.4 s', '13 min', '1.5 h')
+    """
+    name, size = unit_of_time(seconds)
+    return f"{significant(seconds / size)} {name}"
 
 
 def signed(value: float, digits: int = 1) -> str:
@@ -63,14 +97,14 @@ def quantity(value: float, digits: int | None) -> str:
     return loss(value) if digits is None else number(value, digits)
 
 
-def setting(budget: int, unit: str, n_in_flight: int) -> str:
-    """Budget and trials in flight.
+def setting(budget: int, unit: str, n_in_flight: int, durations: str = "") -> str:
+    """Budget and trials in flight, or workers.
 
     Example:
         >>> setting(200, "evaluations", 1), setting(100, "trials", 4)
         ('200 evaluations', '100 trials, 4 in flight')
     """
-    return f"{budget} {unit}{in_flight(n_in_flight)}"
+    return f"{budget} {unit}{in_flight(n_in_flight, durations)}"
 
 
 def p_value(p: float) -> str:

@@ -9,10 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from harness.experiment import MEASURED
 from harness.experiment import CellResult
 from harness.experiment import SamplerSpec
 from harness.problems import Problem
 from harness.report import formats
+from harness.run.workers import MEAN_SECONDS
+from harness.run.workers import SIGMA
 
 
 _FINISHED = "finished"  # differs for each study, so only its range is of interest
@@ -66,21 +69,21 @@ def sampler_text(spec: SamplerSpec) -> str:
 
 def sampler_facts(results: Sequence[CellResult]) -> list[Fact]:
     """Sampler behind each label, and its number of studies."""
-    studies: dict[tuple[str, str, str, int], list[CellResult]] = {}
+    studies: dict[tuple[str, str, str, str], list[CellResult]] = {}
     for result in results:
         spec = result.cell.sampler
-        key = (spec.label, sampler_text(spec), result.cell.unit, result.cell.in_flight)
+        workers = formats.in_flight(result.cell.in_flight, result.cell.durations)
+        key = (spec.label, sampler_text(spec), result.cell.unit, workers)
         studies.setdefault(key, []).append(result)
     facts = []
-    for (label, text, unit, in_flight), mine in studies.items():
+    for (label, text, unit, workers), mine in studies.items():
         seeds = {result.cell.seed for result in mine}
         budgets = " or ".join(map(str, sorted({result.cell.budget for result in mine})))
         facts.append(
             Fact(
                 label,
-                f"{text}; {len(mine)} studies of {budgets} {unit}"
-                f"{formats.in_flight(in_flight)}, {len(seeds)} seeds from {min(seeds)} to "
-                f"{max(seeds)}",
+                f"{text}; {len(mine)} studies of {budgets} {unit}{workers}, "
+                f"{len(seeds)} seeds from {min(seeds)} to {max(seeds)}",
             )
         )
     return facts
@@ -89,6 +92,26 @@ def sampler_facts(results: Sequence[CellResult]) -> list[Fact]:
 def problem_facts(problems: Iterable[Problem]) -> list[Fact]:
     """Size, fingerprint and notes of each problem."""
     return [Fact(problem.text, " ".join((_size(problem), *problem.notes))) for problem in problems]
+
+
+def clock_note(durations: str, problem: Problem) -> str:
+    """Note on the clock of the studies on a problem, a sentence; empty without one."""
+    if not durations:
+        return ""
+    times = problem.table.training_seconds if problem.table else None
+    if durations == "equal":
+        takes = f"Every trial takes {formats.duration(MEAN_SECONDS)} of the simulated clock"
+    elif durations == MEASURED and times is not None:
+        takes = (
+            "A trial takes the training time of its configuration on the simulated clock (mean of "
+            f"the table: {formats.duration(times.mean())})"
+        )
+    else:
+        takes = (
+            "A trial takes a log-normal time on the simulated clock, the same for all samplers "
+            f"(mean {formats.duration(MEAN_SECONDS)}, sigma {SIGMA})"
+        )
+    return f"{takes}; the time of the sampler is not on it."
 
 
 def _size(problem: Problem) -> str:

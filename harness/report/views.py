@@ -40,6 +40,7 @@ class SuiteView:
     Attributes:
         suite: The suite.
         in_flight: Number of trials in flight.
+        durations: Durations of the trials, empty without a clock.
         unit: Unit of the budget, ``"evaluations"`` or ``"trials"``.
         budget: Number of them.
         losses: Frame of :func:`harness.statistics.mean_losses`, with the problems on which every
@@ -51,6 +52,7 @@ class SuiteView:
 
     suite: Suite
     in_flight: int
+    durations: str
     unit: str
     budget: int
     losses: pd.DataFrame
@@ -66,12 +68,12 @@ class SuiteView:
     def group(self) -> str:
         """Identifier of suite, unit of the budget and trials in flight."""
         name = self.suite.name or ", ".join(self.suite.problems)
-        return _group(name, self.unit, self.in_flight)
+        return _group(name, self.unit, self.in_flight, self.durations)
 
     @property
     def setting(self) -> str:
         """Budget with its unit, and trials in flight."""
-        return formats.setting(self.budget, self.unit, self.in_flight)
+        return formats.setting(self.budget, self.unit, self.in_flight, self.durations)
 
     @property
     def key(self) -> str:
@@ -108,6 +110,7 @@ class ProblemView:
         suite: Suite that it is in.
         problem: Text of the problem.
         in_flight: Number of trials in flight.
+        durations: Durations of the trials, empty without a clock.
         unit: Unit of the budget, ``"evaluations"`` or ``"trials"``.
         budget: Number of them.
         studies: Rows of the summary.
@@ -120,6 +123,7 @@ class ProblemView:
     suite: Suite
     problem: str
     in_flight: int
+    durations: str
     unit: str
     budget: int
     studies: pd.DataFrame
@@ -158,17 +162,17 @@ class ProblemView:
     @property
     def group(self) -> str:
         """Identifier of problem, unit of the budget and trials in flight."""
-        return _group(self.problem, self.unit, self.in_flight)
+        return _group(self.problem, self.unit, self.in_flight, self.durations)
 
     @property
     def label(self) -> str:
         """Identifier of the group with a short name of the problem, for people."""
-        return _group(short_name(self.problem), self.unit, self.in_flight)
+        return _group(short_name(self.problem), self.unit, self.in_flight, self.durations)
 
     @property
     def setting(self) -> str:
         """Budget with its unit, and trials in flight."""
-        return formats.setting(self.budget, self.unit, self.in_flight)
+        return formats.setting(self.budget, self.unit, self.in_flight, self.durations)
 
     @property
     def key(self) -> str:
@@ -211,33 +215,33 @@ def make_views(summary: pd.DataFrame, suites: Iterable[Suite]) -> Views:
 
 def _suite_views(studies: pd.DataFrame, suite: Suite) -> Iterator[SuiteView]:
     for setting, chosen in studies.groupby(list(GROUP[1:]), sort=False):
-        in_flight, unit, budget = _setting(setting)
+        in_flight, durations, unit, budget = _setting(setting)
         losses = statistics.mean_losses(chosen, suite.metrics[0])
         left_out = tuple(p for p in chosen["problem"].unique() if p not in losses.index)
         if chosen["problem"].nunique() < 2 or losses.empty:
             continue
-        text = formats.setting(budget, unit, in_flight)
+        text = formats.setting(budget, unit, in_flight, durations)
         tables = [
             ranks_table(chosen, suite.metrics[0], len(losses)),
             values_table(losses, suite.metrics[0], text),
         ]
         if losses.shape[1] > 1:
             tables.append(pairs_table(losses, ALPHA))
-        yield SuiteView(suite, in_flight, unit, budget, losses, left_out, tuple(tables))
+        yield SuiteView(suite, in_flight, durations, unit, budget, losses, left_out, tuple(tables))
 
 
 def _problem_views(studies: pd.DataFrame, suite: Suite) -> Iterator[ProblemView]:
     reference = default_reference(studies)
-    tests = {name: _tests(studies, name) for name in _tested(suite.metrics)}
+    tests = {name: _tests(studies, name) for name in tested(suite.metrics)}
     board = leaderboard(studies, suite.metrics, reference=reference, tests=tests[suite.metrics[0]])
     columns = problem_columns(suite.metrics, reference)
     if studies["sampler"].nunique() == 1:
         columns = tuple(column for column in columns if not column.compares)
     for group, rows in board.groupby(list(GROUP), sort=False):
         problem = str(group[0])
-        in_flight, unit, budget = _setting(group[1:])
+        in_flight, durations, unit, budget = _setting(group[1:])
         seeds = " or ".join(map(str, sorted(rows["n_seeds"].unique())))
-        setting = formats.setting(budget, unit, in_flight)
+        setting = formats.setting(budget, unit, in_flight, durations)
         table = Table(
             "means",
             f"{short_name(problem)}, {setting}, {seeds} seeds",
@@ -250,6 +254,7 @@ def _problem_views(studies: pd.DataFrame, suite: Suite) -> Iterator[ProblemView]
             suite,
             problem,
             in_flight,
+            durations,
             unit,
             budget,
             _of_group(studies, group),
@@ -259,7 +264,7 @@ def _problem_views(studies: pd.DataFrame, suite: Suite) -> Iterator[ProblemView]
         )
 
 
-def _tested(metrics: Sequence[str]) -> list[str]:
+def tested(metrics: Sequence[str]) -> list[str]:
     """Names of the primary quantity and of any gap beside it."""
     return [name for name in metrics if name in (metrics[0], "gap")]
 
@@ -285,11 +290,11 @@ def _of_group(frame: pd.DataFrame, group: Sequence[Any]) -> pd.DataFrame:
     return frame[chosen].reset_index(drop=True)
 
 
-def _setting(group: Any) -> tuple[int, str, int]:
-    in_flight, unit, budget = group
-    return int(in_flight), str(unit), int(budget)
+def _setting(group: Any) -> tuple[int, str, str, int]:
+    in_flight, durations, unit, budget = group
+    return int(in_flight), str(durations), str(unit), int(budget)
 
 
-def _group(name: str, unit: str, in_flight: int) -> str:
+def _group(name: str, unit: str, in_flight: int, durations: str) -> str:
     by_trials = ", by trials" if unit == "trials" else ""
-    return name + by_trials + formats.in_flight(in_flight)
+    return name + by_trials + formats.in_flight(in_flight, durations)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -30,6 +29,7 @@ from harness.experiment import Cell
 from harness.experiment import CellResult
 from harness.problems import Problem
 from harness.problems import TabularBenchmark
+from harness.problems.evaluation import Evaluations
 from harness.problems.evaluation import Measurement
 from harness.run.engines import Engine
 from harness.run.engines import completed
@@ -37,6 +37,8 @@ from harness.run.engines import watched
 from harness.run.processes import Terminated
 from harness.run.provenance import provenance
 from harness.run.store import Store
+from harness.run.workers import Workers
+from harness.run.workers import duration_of
 from harness.samplers import build
 from optuna_zaps.search.model import MIN_LABELS
 
@@ -157,8 +159,9 @@ def run_cell(cell: Cell) -> CellResult:
     nearest row not evaluated yet (:meth:`~harness.problems.TabularBenchmark.nearest`) and is
     told its value. Constraints are set on the trial before it is told.
 
-    Once ``cell.in_flight`` trials are running, the oldest is told before the next is asked. When
-    those asked spend the budget, the running ones are told, oldest first, so that none is left.
+    Once ``cell.in_flight`` trials are running, the one that ends first is told before the next is
+    asked (:mod:`harness.run.workers`); without a clock that is the oldest. When those asked spend
+    the budget, the running ones are told in the order of their ends, so that none is left.
 
     CPU seconds of an ask are those of ``ask`` and every ``suggest``, where samplers do their work;
     making the sampler, looking up values and the final ranking are not counted.
@@ -185,8 +188,10 @@ def run_cell(cell: Cell) -> CellResult:
     evaluate = problem.begin(cell.seed)
     asked: list[int] = []
     ask_seconds: list[float] = []
-    tell_seconds: list[float] = []
-    running: deque[tuple[optuna.Trial, Measurement]] = deque()
+    tell_seconds: dict[int, float] = {}
+    ends: list[float] = []
+    duration = duration_of(cell.durations, problem, cell.seed)
+    workers: Workers[tuple[optuna.Trial, Measurement]] = Workers(cell.in_flight)
     distinct: set[int] = set()
     n_asks = cell.budget if cell.by_trials else ASKS_PER_EVALUATION * cell.budget
     while len(distinct) < cell.budget and len(asked) < n_asks:
@@ -199,26 +204,37 @@ def run_cell(cell: Cell) -> CellResult:
         ask_seconds[-1] -= min(evaluation.measurement.seconds, ask_seconds[-1])
         asked.append(evaluation.number)
         distinct.add(evaluation.number)
-        running.append((trial, evaluation.measurement))
-        if len(running) == cell.in_flight:
-            tell_seconds.append(_tell(study, *running.popleft()))
-    tell_seconds += [_tell(study, *oldest) for oldest in running]
+        evaluated = _evaluated(problem, evaluate, evaluation.number)
+        seconds = duration(evaluation.number, evaluated)
+        ends.append(workers.begin((trial, evaluation.measurement), seconds))
+        if workers.are_busy:
+            _tell(study, *workers.end(), tell_seconds)
+    while workers:
+        _tell(study, *workers.end(), tell_seconds)
     return CellResult(
         cell=cell,
         asked=tuple(asked),
         ask_seconds=_rounded(ask_seconds),
-        tell_seconds=_rounded(tell_seconds),
+        tell_seconds=_rounded([tell_seconds[number] for number in range(len(asked))]),
         user_attrs=tuple(_compact(trial.user_attrs) for trial in study.get_trials(deepcopy=False)),
         provenance=provenance(),
         spearman=_ranking_quality(sampler, study, problem),
         configurations=tuple(evaluate.configurations),
         values=tuple(evaluate.values),
         constraints=tuple(evaluate.constraints),
+        seconds=tuple(ends) if cell.durations else None,
     )
 
 
-def _tell(study: optuna.Study, trial: optuna.Trial, measurement: Measurement) -> float:
-    """Tell a trial what its proposal was worth; CPU seconds of the tell."""
+def _evaluated(problem: Problem, evaluate: Evaluations, number: int) -> Mapping[str, Any]:
+    """Parameters of a configuration that was evaluated."""
+    return problem.table.params(number) if problem.table else evaluate.configurations[number]
+
+
+def _tell(
+    study: optuna.Study, trial: optuna.Trial, measurement: Measurement, seconds: dict[int, float]
+) -> None:
+    """Tell a trial what its proposal was worth, and note the CPU seconds of the tell."""
     if measurement.constraints:
         _constrain(trial, measurement.constraints)
     start = time.process_time()
@@ -228,7 +244,7 @@ def _tell(study: optuna.Study, trial: optuna.Trial, measurement: Measurement) ->
         study.tell(trial, state=TrialState.FAIL)
     else:
         study.tell(trial, measurement.values)
-    return time.process_time() - start
+    seconds[trial.number] = time.process_time() - start
 
 
 def _constrain(trial: optuna.Trial, constraints: Mapping[str, float]) -> None:

@@ -165,7 +165,7 @@ def _check(result: CellResult) -> None:
     cell, sampler = result.cell, result.cell.sampler
     n_asks = len(result.asked)
     types: tuple[tuple[type | tuple[type, ...], Iterable[Any]], ...] = (
-        (str, (cell.problem, cell.problem_fingerprint)),
+        (str, (cell.problem, cell.problem_fingerprint, cell.durations)),
         (str, (sampler.label, sampler.target, sampler.fingerprint)),
         (dict, (sampler.arguments, result.provenance, *result.user_attrs, *result.constraints)),
         (int, (cell.seed, cell.budget, cell.in_flight, *result.asked)),
@@ -173,9 +173,11 @@ def _check(result: CellResult) -> None:
         ((int, float), (*result.ask_seconds, *result.tell_seconds)),
         ((int, float, list), result.values),
         ((int, float, type(None)), (result.spearman,)),
+        ((int, float), result.seconds or ()),
     )
     sound = all(isinstance(value, expected) for expected, values in types for value in values)
-    lengths = {len(result.ask_seconds), len(result.tell_seconds), len(result.user_attrs)}
+    by_ask = (result.ask_seconds, result.tell_seconds, result.user_attrs, result.seconds)
+    lengths = {len(each) for each in by_ask if each is not None}
     if not sound or lengths != {n_asks} or not n_asks or min(result.asked) < 0:
         raise ValueError("it does not hold a study's asks with their seconds and attributes")
 

@@ -27,8 +27,8 @@ numbers = st.lists(st.integers(-20, 20), min_size=1, max_size=12)
 
 def frame(**samples: list[float]) -> pd.DataFrame:
     rows = [
-        {"problem": "f/p", "in_flight": 1, "unit": "trials", "budget": 10, "sampler": label,
-         "seed": seed, "precision": value, "gap": 100 - value}
+        {"problem": "f/p", "in_flight": 1, "durations": "", "unit": "trials", "budget": 10,
+         "sampler": label, "seed": seed, "precision": value, "gap": 100 - value}
         for label, values in samples.items()
         for seed, value in enumerate(values)
     ]  # fmt: skip

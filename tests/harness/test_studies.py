@@ -20,6 +20,7 @@ import pytest
 
 from harness import studies
 from harness.metrics import Budgets
+from harness.metrics import Snapshot
 from harness.metrics import summarize
 from harness.metrics.seen import with_seen
 from harness.problems import Kind
@@ -62,21 +63,21 @@ def test_trials_count_in_the_order_in_which_they_ended_by_hand() -> None:
         trial(3.0, 20, 30),
     ])  # fmt: skip
     problem, (read,) = studies.read(storage, "somewhere")
-    assert read.result.asked == (0, 1, 2, 3, 0)  # the last repeats the first that ended
-    values = list(read.result.values)
+    assert read.asked == (0, 1, 2, 3, 0)  # the last repeats the first that ended
+    values = list(read.values)
     assert (values[0], values[3]) == (3.0, 5.0)
     assert all(map(math.isnan, values[1:3]))
     # Busy from 0 to 9, and from 20 on.
-    assert read.seconds.tolist() == [4.0, 6.0, 8.0, 9.0, 19.0]
-    assert read.result.seconds == (4.0, 6.0, 8.0, 9.0, 19.0)
-    assert [studies.until(read, t) for t in (0, 4, 8.5, 19)] == [0, 1, 3, 5]
+    assert read.seconds == (4.0, 6.0, 8.0, 9.0, 19.0)
+    snapshot = Snapshot(read, 5, by_trials=True)
+    assert snapshot.n_ended([0, 4, 8.5, 19]).tolist() == [0, 1, 3, 5]
     assert problem.notes == (
         "1 failed and 1 pruned trials have no value and count as the worst that was seen.",
         "1 trials that have not ended are left out.",
     )
-    (seen,) = with_seen([problem], [read.result])
+    (seen,) = with_seen([problem], [read])
     assert (seen.optimum, seen.typical) == (3.0, 4.0)
-    row = summarize([read.result], [seen], {seen.text: Budgets((1, 5), by_trials=True)})
+    row = summarize([read], [seen], {seen.text: Budgets((1, 5), by_trials=True)})
     assert row["regret"].tolist() == [0.0, 0.0]
     assert row["repeat_share"].tolist() == pytest.approx([0.0, 20.0])
 
@@ -103,7 +104,7 @@ def test_several_studies_of_a_group_are_seeds(
     storage = InMemoryStorage()
     two_by_two(storage)
     _, read = studies.read(storage, "s", names=names, group_by=group_by)
-    cells = [each.result.cell for each in read]
+    cells = [each.cell for each in read]
     assert [cell.sampler.label for cell in cells] == labels
     expected = [labels[:n].count(label) for n, label in enumerate(labels)]
     assert [cell.seed for cell in cells] == expected
@@ -136,8 +137,7 @@ def test_studies_of_several_objectives_are_measured_by_their_common_front() -> N
     directions = ["minimize", "maximize"]
     add(storage, "a", [trial((0.0, 0.0), 0, 1), trial((1.0, 1.0), 1, 2)], directions=directions)
     add(storage, "b", [trial((0.5, 0.5), 0, 1), trial((1.0, 0.0), 1, 2)], directions=directions)
-    problem, read = studies.read(storage, "s")
-    results = [each.result for each in read]
+    problem, results = studies.read(storage, "s")
     (seen,) = with_seen([problem], results)
     assert seen.kind == Kind.TRADEOFF
     summary = summarize(results, [seen]).set_index("sampler")
@@ -156,8 +156,8 @@ def test_constraints_of_a_study_count() -> None:
             asked.set_constraint("c", limit)
         study.tell(asked, value)
     problem, (read,) = studies.read(study._storage, "s")
-    (seen,) = with_seen([problem], [read.result])
-    row = summarize([read.result], [seen]).iloc[0]
+    (seen,) = with_seen([problem], [read])
+    row = summarize([read], [seen]).iloc[0]
     assert (seen.kind, row["best_value"]) == (Kind.LIMIT, 3.0)
     assert row["feasible_share"] == pytest.approx(100 / 3)
 
@@ -166,8 +166,8 @@ def test_a_known_optimum_counts() -> None:
     storage = InMemoryStorage()
     add(storage, "a", [trial(3.0, 0, 1), trial(5.0, 1, 2)])
     problem, (read,) = studies.read(storage, "s", optimum=1.0)
-    (seen,) = with_seen([problem], [read.result])
-    assert summarize([read.result], [seen])["regret"].item() == pytest.approx(100 * 2 / 3)
+    (seen,) = with_seen([problem], [read])
+    assert summarize([read], [seen])["regret"].item() == pytest.approx(100 * 2 / 3)
 
 
 def test_storages_of_every_form_are_opened_and_none_is_made(tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ def test_storages_of_every_form_are_opened_and_none_is_made(tmp_path: Path) -> N
     for text, value in ((database, 1.0), (f"sqlite:///{database}", 1.0), (journal, 2.0)):
         assert is_storage(str(text))
         storage = open_storage(str(text))
-        assert studies.read(storage, "s")[1][0].result.values == (value,)
+        assert studies.read(storage, "s")[1][0].values == (value,)
         if isinstance(storage, RDBStorage):
             storage.engine.dispose()
     assert not is_storage(str(tmp_path / "nowhere"))
