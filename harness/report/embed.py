@@ -105,9 +105,13 @@ def _plotly() -> Markup:
 
 
 def _packed(text: str) -> Markup:
-    """Text for ``read`` of ``packed.js``; the same text has the same bytes."""
+    """Text for ``read`` of ``packed.js``; the same text has the same bytes.
+
+    Base 85 takes 6 % less than base 64. Its "<" becomes ",", which it has not, so that nothing
+    within can end the element around it.
+    """
     compressed = gzip.compress(text.encode(), compresslevel=9, mtime=0)
-    return Markup(base64.b64encode(compressed).decode())
+    return Markup(base64.b85encode(compressed).decode().replace("<", ","))
 
 
 def _breakable(text: str) -> Markup:

@@ -3,8 +3,25 @@
 const packed = (() => {
   const possible = "DecompressionStream" in window;
 
+  // Digits of base 85 as Python writes them, with "," in the place of "<".
+  const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;,=>?@^_`{|}~";
+
+  // Bytes of a text in base 85: five digits make four bytes, the last ones fewer.
+  const decoded = (text) => {
+    const values = new Uint8Array(128);
+    [...DIGITS].forEach((digit, value) => { values[digit.charCodeAt(0)] = value; });
+    const groups = new DataView(new ArrayBuffer(4 * Math.ceil(text.length / 5)));
+    for (let start = 0; start < text.length; start += 5) {
+      let number = 0;
+      for (let at = start; at < start + 5; at += 1)
+        number = 85 * number + (at < text.length ? values[text.charCodeAt(at)] : 84);
+      groups.setUint32((start / 5) * 4, number);
+    }
+    return groups.buffer.slice(0, Math.floor((text.length * 4) / 5));
+  };
+
   const read = (id) => {
-    const bytes = Uint8Array.from(atob(document.getElementById(id).textContent), (c) => c.charCodeAt(0));
+    const bytes = decoded(document.getElementById(id).textContent);
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
   };
 

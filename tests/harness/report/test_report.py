@@ -323,7 +323,7 @@ def test_one_label_of_two_samplers_is_not_hidden() -> None:
 def unpacked(page: str, name: str) -> str:
     """Text that the page carries compressed."""
     content = page.split(f'id="{name}"')[1].split(">", maxsplit=1)[1].split("<", maxsplit=1)[0]
-    return gzip.decompress(base64.b64decode(content)).decode()
+    return gzip.decompress(base64.b85decode(content.replace(",", "<"))).decode()
 
 
 def embedded(page: str, name: str) -> pd.DataFrame:
