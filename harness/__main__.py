@@ -22,7 +22,7 @@ def main() -> None:
             f"zaps-harness needs {', '.join(missing)}, which the extra [harness] brings: "
             'pip install "optuna-zaps[harness]".'
         )
-    from harness.cli import app  # noqa: PLC0415  # it imports what may be missing
+    from harness.cli.commands import app  # noqa: PLC0415  # it imports what may be missing
 
     app()
 

@@ -88,6 +88,7 @@ _SETTINGS = {
     "in_flight": _Setting("in_flight", "a number from 1", _is_whole),
     "workers": _Setting("workers", "a number from 1", _is_whole),
     "durations": _Setting("durations", f"one of {list(CLOCKS)}", lambda v: v in CLOCKS),
+    "top": _Setting("top", "a number from 1", _is_whole),
     "n_jobs": _Setting("n_jobs", "a number from 1", _is_whole),
     "engine": _Setting("engine", '"joblib" or "dask"', lambda v: v in ("joblib", "dask")),
     "scheduler": _Setting("scheduler", "an address", lambda v: isinstance(v, str)),

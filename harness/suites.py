@@ -135,12 +135,14 @@ SUITES = {
 }
 
 
-def select(chosen: Sequence[str]) -> list[Suite]:
+def select(chosen: Sequence[str], top: int | None = None) -> list[Suite]:
     """Suites of a comparison.
 
     Args:
         chosen: Texts of problems, and names of suites. ``everyday@package-costs`` takes the
             problems of a suite from another source, where they have it.
+        top: Number of the best configurations that P@k counts. If it is given, P@k is shown of
+            every suite of tables.
 
     Returns:
         The suites. Problems that are named on their own form one for each kind of settings. Each
@@ -162,7 +164,17 @@ def select(chosen: Sequence[str]) -> list[Suite]:
         new = [each for each in (load(text).text for text in named) if each not in taken]
         members.setdefault(suite, []).extend(new)
         taken.update(new)
-    return [replace(suite, problems=tuple(new)) for suite, new in members.items() if new]
+    suites = [replace(suite, problems=tuple(new)) for suite, new in members.items() if new]
+    return suites if top is None else list(map(_with_precision, suites))
+
+
+def _with_precision(suite: Suite) -> Suite:
+    """Suite that shows P@k, too, if all of its problems have it."""
+    has_it = all(load(text).kind is Kind.TABLE for text in suite.problems)
+    if "precision" in suite.metrics or not has_it:
+        return suite
+    primary, *others = suite.metrics
+    return replace(suite, metrics=(primary, "precision", *others))
 
 
 def _settings_of(problem: Problem) -> Suite:

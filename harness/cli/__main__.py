@@ -1,6 +1,6 @@
-"""``python -m harness.cli``."""
+"""``python -m harness.cli``, the same as ``zaps-harness``."""
 
-from harness.cli import app
+from harness.__main__ import main
 
 
-app()
+main()

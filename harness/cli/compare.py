@@ -167,6 +167,7 @@ def compare(
     in_flight: InFlight = 1,
     workers: Workers = None,
     durations: Durations = None,
+    top: options.Top = None,
     n_jobs: options.Jobs = None,
     engine: options.EngineName = "joblib",
     scheduler: options.Scheduler = None,
@@ -200,9 +201,13 @@ def compare(
                 seeds=seeds or suite.seeds,
                 by_trials=by_trials or suite.by_trials,
             )
-            for suite in select(_resolved(problem or ONE_TABLE.problems, given))
+            for suite in select(_resolved(problem or ONE_TABLE.problems, given), top)
         ]
-        loaded = {text: problems.load(text) for suite in suites for text in suite.problems}
+        loaded = {
+            text: problems.with_top(problems.load(text), top)
+            for suite in suites
+            for text in suite.problems
+        }
         specs = {suite: samplers.make_specs(suite.samplers) for suite in suites}
         most_seeds = _most_seeds(seeds_of, [spec.label for own in specs.values() for spec in own])
         for suite in suites:
@@ -253,11 +258,12 @@ def compare(
                     "in_flight": None if workers else in_flight,
                     "workers": workers,
                     "durations": clock or None,
+                    "top": top,
                     "engine": engine,
                     "scheduler": scheduler,
                 }
             )
-            seen = load_seen(suites, results)
+            seen = load_seen(suites, results, top)
             show(
                 results,
                 seen,

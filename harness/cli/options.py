@@ -25,6 +25,14 @@ Scheduler = Annotated[
     str | None,
     typer.Option(help="Address of Dask's scheduler, e.g. tcp://host:8786; by default local."),
 ]
+Top = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Number of the best configurations of a table that P@k counts.",
+        show_default="100, at most a tenth of the table",
+    ),
+]
 Output = Annotated[Path, typer.Option(file_okay=False, help="Directory of the results.")]
 Formats = Annotated[
     list[str],

@@ -101,6 +101,7 @@ EXPERIMENT = "experiment.toml"
 def report(
     source: Source,
     budget: options.BudgetSizes = None,
+    top: options.Top = None,
     study: Studies = [],
     group_by: GroupBy = None,
     optimum: Optimum = None,
@@ -121,7 +122,7 @@ def report(
                 "--study, --group-by and --optimum are for a storage, but "
                 f"{source} is a directory of results."
             )
-        _report_directory(directory, budget, chosen)
+        _report_directory(directory, budget, top, chosen)
     elif is_storage(source):
         from harness.cli.studies import report_studies  # it shows what this does
 
@@ -131,7 +132,7 @@ def report(
 
 
 def _report_directory(
-    directory: Path, budget: Sequence[int] | None, formats: Sequence[str]
+    directory: Path, budget: Sequence[int] | None, top: int | None, formats: Sequence[str]
 ) -> None:
     with clean_errors():
         check_writable(directory, SHOWN)
@@ -139,14 +140,25 @@ def _report_directory(
     with clean_errors():
         texts = list(dict.fromkeys(result.cell.problem for result in results))
         budgets = {text: Budgets(tuple(budget)) for text in texts} if budget else None
-        suites = select(texts)
-        show(results, load_seen(suites, results), suites, budgets, directory, formats=formats)
+        suites = select(texts, top)
+        show(results, load_seen(suites, results, top), suites, budgets, directory, formats=formats)
 
 
-def load_seen(suites: Sequence[Suite], results: Sequence[CellResult]) -> list[Problem]:
-    """Problems of suites, with what the studies on them saw."""
+def load_seen(
+    suites: Sequence[Suite], results: Sequence[CellResult], top: int | None = None
+) -> list[Problem]:
+    """Problems of suites, with what the studies on them saw.
+
+    Args:
+        suites: The suites.
+        results: All studies.
+        top: Number of the best configurations of a table that P@k counts.
+
+    Raises:
+        ValueError: If a table has fewer.
+    """
     texts = [text for suite in suites for text in suite.problems]
-    return with_seen(map(problems.load, texts), results)
+    return with_seen((problems.with_top(problems.load(text), top) for text in texts), results)
 
 
 def show(

@@ -8,6 +8,8 @@ from harness.metrics.summary import GROUP
 from harness.metrics.summary import QUANTITIES
 from harness.metrics.summary import STUDY
 from harness.metrics.summary import metric_of
+from harness.metrics.summary import quantity_of
+from harness.metrics.summary import quantity_on
 from harness.metrics.summary import summarize
 
 
@@ -19,6 +21,8 @@ __all__ = [
     "Snapshot",
     "geometric_mean",
     "metric_of",
+    "quantity_of",
+    "quantity_on",
     "snapshots",
     "summarize",
 ]

@@ -94,6 +94,8 @@ def _measured(
 ) -> dict[str, float]:
     """Steps that had ended at a time, and each quantity then."""
     n_ended = int(snapshot.n_ended(seconds))
+    if "precision" in metrics:
+        metrics = [*metrics, "top"]  # The k of P@k.
     measured: dict[str, float] = {"n_ended": n_ended, **dict.fromkeys(metrics, np.nan)}
     if n_ended:
         then = Snapshot(snapshot.result, n_ended, snapshot.by_trials)

@@ -31,6 +31,7 @@ from harness.metrics.snapshot import Snapshot
 from harness.metrics.snapshot import snapshots
 from harness.problems import Kind
 from harness.problems import Problem
+from harness.problems import TabularBenchmark
 
 
 _EVERY = (repeats.METRIC, cpu_time.METRIC)
@@ -101,6 +102,25 @@ def summarize(
     ]
     found = {name for row in rows for name in row}
     return pd.DataFrame(rows, columns=[*STUDY, *(name for name in QUANTITIES if name in found)])
+
+
+def quantity_of(name: str, studies: pd.DataFrame) -> Quantity:
+    """A quantity as studies measured it: with the k of their P@k.
+
+    Args:
+        name: Name of the quantity.
+        studies: Rows of a summary, or means of them.
+    """
+    if name != "precision":
+        return QUANTITIES[name]
+    return precision.quantity(set(studies["top"].dropna().astype(int)))
+
+
+def quantity_on(name: str, problems: Iterable[Problem]) -> Quantity:
+    """A quantity as it is measured on some problems, like :func:`quantity_of`."""
+    if name != "precision":
+        return QUANTITIES[name]
+    return precision.quantity({p.n_top for p in problems if isinstance(p, TabularBenchmark)})
 
 
 def metric_of(name: str, kind: Kind) -> Metric:

@@ -20,9 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.metrics.gap import gap_curve
-from harness.metrics.precision import N_TOP
 from harness.metrics.precision import precision_curve
 from harness.problems import TabularBenchmark
+from harness.problems.table import N_TOP
 from optuna_zaps.search.proxy_fit import spearman
 
 

@@ -8,11 +8,11 @@ import pandas as pd
 
 from harness.metrics.best import best_curve
 from harness.metrics.gap import gap_curve
-from harness.metrics.precision import N_TOP
 from harness.metrics.precision import precision_curve
 from harness.paper import rankings
 from harness.problems import TabularBenchmark
 from harness.problems.registry import parts_of
+from harness.problems.table import N_TOP
 
 
 def scheme_metrics(table: TabularBenchmark, budgets: Sequence[int]) -> pd.DataFrame:

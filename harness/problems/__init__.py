@@ -6,6 +6,7 @@ from harness.problems.own import short_name
 from harness.problems.own import with_options
 from harness.problems.own import work
 from harness.problems.problem import Problem
+from harness.problems.problem import with_top
 from harness.problems.registry import FAMILIES
 from harness.problems.registry import load
 from harness.problems.registry import load_table
@@ -24,5 +25,6 @@ __all__ = [
     "short_name",
     "texts",
     "with_options",
+    "with_top",
     "work",
 ]

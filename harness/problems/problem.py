@@ -7,6 +7,7 @@ optimum, a trade-off two losses.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 from typing import Protocol
 
@@ -90,3 +91,14 @@ class TradeoffProblem(Problem, Protocol):
     @property
     def losses(self) -> Floats:
         """Objectives, smaller is better; shape (n_configurations, n_objectives)."""
+
+
+def with_top(problem: Problem, top: int | None) -> Problem:
+    """Problem with another k of P@k, if it is a table of one value.
+
+    Raises:
+        ValueError: If it has fewer configurations.
+    """
+    if top is None or not isinstance(problem, TabularBenchmark):
+        return problem
+    return replace(problem, n_top=top)

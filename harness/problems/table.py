@@ -35,6 +35,10 @@ from harness.problems.mixed_projection import MixedProjection
 from harness.problems.projection import HammingProjection
 
 
+N_TOP = 100
+"""Number of the best configurations that the paper counts, the k of P@k."""
+
+
 @dataclass(frozen=True, eq=False)
 class TabularBenchmark:
     """A finite objective, with the interface of ``optunahub.benchmarks.BaseProblem``.
@@ -55,6 +59,11 @@ class TabularBenchmark:
         levels: Values that the positions of an ordered parameter stand for.
         read_seconds: Reads the training time of each configuration, shape (n_configurations,),
             which no study sees; ``None`` where nobody measured it.
+        n_top: Number of the best configurations that P@k counts. By default 100, and at most a
+            tenth of the table.
+
+    Raises:
+        ValueError: If there are fewer configurations than ``n_top``.
     """
 
     text: str
@@ -68,7 +77,18 @@ class TabularBenchmark:
     distributions: Mapping[str, BaseDistribution] = field(default_factory=dict)
     levels: Mapping[str, Sequence[float]] = field(default_factory=dict)
     read_seconds: Callable[[], npt.NDArray[np.float64]] | None = None
+    n_top: int = 0
     kind = Kind.TABLE
+
+    def __post_init__(self) -> None:
+        n_rows = len(self.values)
+        if self.n_top > n_rows:
+            raise ValueError(
+                f"The best configurations that P@k counts must be at most the {n_rows} of "
+                f"{self.text}, but got {self.n_top}."
+            )
+        if not self.n_top:
+            object.__setattr__(self, "n_top", max(1, min(N_TOP, n_rows // 10)))
 
     @cached_property
     def training_seconds(self) -> npt.NDArray[np.float64] | None:

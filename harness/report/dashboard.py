@@ -26,6 +26,7 @@ from harness.metrics import Snapshot
 from harness.metrics import snapshots
 from harness.metrics.progress import Axis
 from harness.problems import Problem
+from harness.problems import TabularBenchmark
 from harness.problems import short_name
 from harness.report import embed
 from harness.report import figures
@@ -60,8 +61,8 @@ _GEOMETRIC = (
 )
 _PROGRESS = {
     "precision": (
-        "Share of the top 100 found",
-        "P@100, the percentage of the true 100 best configurations among those evaluated; "
+        "Share of the top {k} found",
+        "P@{k}, the percentage of the true {k} best configurations among those evaluated; "
         f"{_BAND} Higher is better.",
     ),
     "gap": (
@@ -208,6 +209,8 @@ def make_panels(
         title, sentence = _PROGRESS.get(
             name, (QUANTITIES[name].title, f"Over the budget; {_BAND}")
         )
+        if isinstance(drawn.problem, TabularBenchmark):
+            title, sentence = (text.format(k=drawn.problem.n_top) for text in (title, sentence))
         for axis in axes if name == primary else [Axis.STEPS]:
             numbers = figures.progress_numbers(drawn, styles, name, axis)
             figure = figures.progress_figure(numbers, drawn, styles, name, axis)
@@ -217,8 +220,8 @@ def make_panels(
         numbers = figures.final_numbers(drawn, styles, primary)
         yield Panel(
             f"spread-{primary}",
-            f"Spread over seeds: {noun(QUANTITIES[primary])}",
-            f"{capitalised(QUANTITIES[primary].title)} when the budget is spent: a point is a "
+            f"Spread over seeds: {noun(view.quantity(primary))}",
+            f"{capitalised(view.quantity(primary).title)} when the budget is spent: a point is a "
             "study, the box holds the middle half, the dashed line is the mean. If you can run "
             "only one study, this spread is your risk.",
             figures.box_figure(numbers, drawn, styles, primary),
@@ -226,13 +229,13 @@ def make_panels(
         )
     for name, tests in view.tests.items():
         if len(tests):
-            quantity = QUANTITIES[name]
+            quantity = view.quantity(name)
             unit = " in points" if quantity.unit == "%" else ""
             yield Panel(
                 f"tests-{name}",
                 f"Tests: {noun(quantity)}",
                 _TESTS.format(unit=unit),
-                heatmaps.tests_figure(tests, styles, name),
+                heatmaps.tests_figure(tests, styles, quantity),
                 tests,
             )
     if view.measures_time:
@@ -311,7 +314,8 @@ def _problem_data(
         "where": f"{short_name(view.problem)}, {view.setting}",
         "notes": [
             *drawn.problem.notes,
-            *filter(None, [provenance.clock_note(view.durations, drawn.problem), view.caution]),
+            *filter(None, [provenance.clock_note(view.durations, drawn.problem)]),
+            *view.cautions,
         ],
         "planned": [
             label

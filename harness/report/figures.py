@@ -35,6 +35,7 @@ from harness.metrics.progress import common_positions
 from harness.metrics.progress import progress
 from harness.metrics.progress import value_of
 from harness.problems import Problem
+from harness.problems import TabularBenchmark
 from harness.report import formats
 from harness.report.axes import axis_scale
 from harness.report.axes import logarithmic
@@ -50,7 +51,6 @@ _MAX_POINTS = 500  # of a line: more cannot be told apart on a screen
 _CLOCK_MS = 1e-3  # below the clock's resolution a time can read 0, which has no logarithm
 _SHARES = ("found_optimum",)  # 0 or 100 for each study: their mean is a share of the seeds
 _AXES = {
-    "precision": "true top 100 found (%)",
     "gap": "gap to the optimum (%)",
     "regret": "normalised regret (%)",
     "hypervolume": "hypervolume of the true front (%)",
@@ -293,6 +293,8 @@ def _axis(drawn: Drawn, metric: str) -> str:
     quantity = QUANTITIES[metric]
     if not quantity.unit:
         return html.escape(f"{quantity.title}: {drawn.problem.objectives[0]}")
+    if metric == "precision" and isinstance(drawn.problem, TabularBenchmark):
+        return f"true top {drawn.problem.n_top} found (%)"
     return _AXES.get(metric, quantity.title)
 
 

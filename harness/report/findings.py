@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from harness.metrics import QUANTITIES
-from harness.metrics.precision import N_TOP
+from harness.metrics.metric import Quantity
 from harness.problems import Problem
 from harness.problems import TabularBenchmark
 from harness.report import formats
@@ -77,7 +76,7 @@ def suite_findings(view: SuiteView) -> SuiteFindings:
     n_problems = len(view.losses)
     problems = f"the {n_problems} problems"
     problems += f" of {view.suite.name}" if view.suite.name else ""
-    subject = noun(QUANTITIES[view.suite.metrics[0]])
+    subject = noun(view.quantity)
     leads = f"{_listed(best)} {'has' if len(best) == 1 else 'share'} the best mean rank"
     others = [f"{label} {formats.number(rank, 2)}" for label, rank in ranks[len(best) :].items()]
     headline = f"{leads} over {problems} after {view.setting}, {least}"
@@ -91,7 +90,7 @@ def suite_findings(view: SuiteView) -> SuiteFindings:
 
 def problem_clauses(view: ProblemView, problem: Problem) -> Clauses:
     """Parts of the headline of a problem."""
-    primary = QUANTITIES[view.metrics[0]]
+    primary = view.quantity(view.metrics[0])
     unit = " %" if primary.unit == "%" else ""
     means = view.table.rows.set_index("sampler")[primary.name]
     texts = {
@@ -102,9 +101,9 @@ def problem_clauses(view: ProblemView, problem: Problem) -> Clauses:
     for test in records(view.tests[primary.name]):
         a, b = str(test["sampler_a"]), str(test["sampler_b"])
         if order.index(a) < order.index(b):
-            verdicts.setdefault(a, {})[b] = verdict(test, primary.name)
+            verdicts.setdefault(a, {})[b] = verdict(test, primary)
     if primary.name == "precision" and isinstance(problem, TabularBenchmark):
-        deed = f"finds {{}} of the true top {len(problem.top(N_TOP))}"
+        deed = f"finds {{}} of the true top {problem.n_top}"
     else:
         deed = f"reaches a {noun(primary)} of {{}}"
     return Clauses(
@@ -118,17 +117,16 @@ def problem_clauses(view: ProblemView, problem: Problem) -> Clauses:
     )
 
 
-def verdict(test: Record, metric: str) -> str:
+def verdict(test: Record, quantity: Quantity) -> str:
     """One test in a sentence.
 
     Args:
         test: A row of :func:`harness.statistics.compare`.
-        metric: The metric it is about.
+        quantity: The quantity it is about.
 
     Returns:
         A plain sentence, not yet escaped.
     """
-    quantity = QUANTITIES[metric]
     digits = difference_digits(quantity)
     unit = " points" if quantity.unit == "%" else ""
     a, b = test["sampler_a"], test["sampler_b"]

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from harness.metrics import QUANTITIES
+from harness.metrics.metric import Quantity
 from harness.problems import TabularBenchmark
 from harness.report import formats
 from harness.report.findings import verdict
@@ -31,19 +31,19 @@ _CELL_PX, _MARGIN_PX = 62, 110  # least width of a cell, and of what stands besi
 
 
 def tests_figure(
-    tests: pd.DataFrame, styles: Mapping[str, SamplerStyle], metric: str
+    tests: pd.DataFrame, styles: Mapping[str, SamplerStyle], quantity: Quantity
 ) -> go.Figure:
     """Each sampler against each other: effect as colour, difference and stars as text.
 
     Args:
         tests: Rows of :func:`harness.statistics.compare` for all pairs.
         styles: How samplers are drawn, in the order of the page.
-        metric: Quantity that is tested.
+        quantity: Quantity that is tested.
     """
     pairs = {(str(test["sampler_a"]), str(test["sampler_b"])): test for test in records(tests)}
     tested = {label for pair in pairs for label in pair}
     labels = [label for label in styles if label in tested]
-    digits = difference_digits(QUANTITIES[metric])
+    digits = difference_digits(quantity)
 
     def cells(of_test: Any, of_itself: Any) -> list[list[Any]]:
         return [
@@ -56,7 +56,7 @@ def tests_figure(
         names,
         z=cells(lambda test: _json_number(test["cliffs_delta"]), None),
         text=cells(lambda test: _difference_text(test, digits), ""),
-        hovertext=cells(lambda test: _wrapped(verdict(test, metric)), ""),
+        hovertext=cells(lambda test: _wrapped(verdict(test, quantity)), ""),
         scale="diverging",
         bounds=(-1.0, 1.0),
         bar_title="Cliff's δ",

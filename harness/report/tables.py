@@ -20,6 +20,7 @@ import pandas as pd
 
 from harness import statistics
 from harness.metrics import QUANTITIES
+from harness.metrics import quantity_of
 from harness.metrics.metric import Quantity
 from harness.problems import short_name
 from harness.report import formats
@@ -118,14 +119,17 @@ class Table:
         ]
 
 
-def problem_columns(metrics: Sequence[str], reference: str) -> tuple[Column, ...]:
+def problem_columns(
+    metrics: Sequence[str], reference: str, studies: pd.DataFrame
+) -> tuple[Column, ...]:
     """Columns of the samplers on one problem.
 
     Args:
         metrics: Quantities; the tests of the reference are on the first.
         reference: Sampler to compare the others with.
+        studies: Studies on the problem.
     """
-    primary, *others = (QUANTITIES[name] for name in metrics)
+    primary, *others = (quantity_of(name, studies) for name in metrics)
     return (
         _SAMPLER,
         _SEEDS,
@@ -139,7 +143,7 @@ def problem_columns(metrics: Sequence[str], reference: str) -> tuple[Column, ...
 
 def ranks_table(studies: pd.DataFrame, metric: str, n_problems: int) -> Table:
     """Describe the samplers over several problems of one setting."""
-    quantity = QUANTITIES[metric]
+    quantity = quantity_of(metric, studies)
     title, mean = ("", "Mean") if quantity.larger_is_better else ("geo. ", "Geometric mean")
     return Table(
         "ranks",
@@ -182,18 +186,17 @@ def ranks_table(studies: pd.DataFrame, metric: str, n_problems: int) -> Table:
     )
 
 
-def values_table(losses: pd.DataFrame, metric: str, setting: str) -> Table:
+def values_table(losses: pd.DataFrame, quantity: Quantity, setting: str) -> Table:
     """Describe the primary quantity on each problem.
 
     Args:
         losses: Frame of :func:`harness.statistics.mean_losses`.
-        metric: The quantity.
+        quantity: The quantity.
         setting: Budget and trials in flight.
     """
-    quantity = QUANTITIES[metric]
     keys = {f"of {label}": str(label) for label in losses.columns}  # none is called "problem"
     values = losses.set_axis(list(keys), axis="columns")
-    values = -values if is_gain(metric) else values
+    values = -values if is_gain(quantity.name) else values
 
     def column(key: str, label: str) -> Column:
         return Column(

@@ -33,7 +33,7 @@ def rich_tables(views: Views) -> Group:
     for view in views.problems:
         if len(view.suite.problems) <= MOST_DETAILED:
             parts += _parts_of(view.table, view.reference)
-            parts += [Text(view.caution)] if view.caution else []
+            parts += map(Text, view.cautions)
     return Group(*parts)
 
 

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from harness import statistics
 from harness.metrics import GROUP
-from harness.metrics import QUANTITIES
+from harness.metrics import quantity_of
 from harness.metrics.over_time import SHARES
 from harness.problems import short_name
 from harness.report import formats
@@ -63,7 +63,7 @@ def _ranks_table(rows: pd.DataFrame, metric: str) -> Iterator[Table]:
     if ranks:
         frame = pd.DataFrame(ranks)
         yield _table(
-            f"Mean rank of {QUANTITIES[metric].title} over {len(losses[1.0])} problems",
+            f"Mean rank of {quantity_of(metric, rows).title} over {len(losses[1.0])} problems",
             rows,
             frame.iloc[frame.iloc[:, -1].argsort()],
             lambda rank: formats.number(rank, 2),
@@ -71,7 +71,7 @@ def _ranks_table(rows: pd.DataFrame, metric: str) -> Iterator[Table]:
 
 
 def _means_table(rows: pd.DataFrame, metric: str) -> Table:
-    quantity = QUANTITIES[metric]
+    quantity = quantity_of(metric, rows)
     by_sampler = rows.groupby(["sampler", "seconds"], sort=False)[metric]
     # A mean of the seeds that have a result already would not be that of the sampler.
     means = by_sampler.agg(lambda values: values.mean(skipna=False)).unstack()

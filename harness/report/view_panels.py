@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from harness.metrics import QUANTITIES
+from harness.metrics import quantity_on
 from harness.metrics.progress import Axis
 from harness.metrics.progress import known_axes
 from harness.report import figures_runtimes
@@ -71,7 +71,7 @@ def runtime_panels(studies: Sequence[Drawn], metric: str, styles: Styles) -> Ite
     """
     if not all(has_curve(metric, drawn.problem) for drawn in studies):
         return
-    targets = _targets_sentence(metric)
+    targets = _targets_sentence(metric, studies)
     over = f" of {len(studies)} problems" if len(studies) > 1 else ""
     axes = axes_of(studies)
     cross = "; over time, a cross marks the end of the last study" if len(axes) > 1 else ""
@@ -111,12 +111,13 @@ def _rank_panels(studies: Sequence[Drawn], metric: str, styles: Styles) -> Itera
         band = "The band is the 95 % bootstrap interval over problems."
     else:
         band = f"Fewer than {FEWEST_PROBLEMS} problems have no interval."
+    subject = noun(quantity_on(metric, (drawn.problem for drawn in studies)))
     for axis in axes_of(studies):
         curves = rank_curves(studies, metric, axis)
         yield Panel(
             "ranks",
             "Mean rank on the way",
-            f"Rank by mean {noun(QUANTITIES[metric])} so far, averaged over the "
+            f"Rank by mean {subject} so far, averaged over the "
             f"{len(studies)} problems; higher up is better, and the right end is the mean rank of "
             f"the table. {band}",
             figures_runtimes.ranks_figure(curves, styles, axis, studies[0].unit),
@@ -158,7 +159,7 @@ def _wins_panel(view: SuiteView, problems: Sequence[ProblemView], styles: Styles
     )
 
 
-def _targets_sentence(metric: str) -> str:
+def _targets_sentence(metric: str, studies: Sequence[Drawn]) -> str:
     targets = runtimes.targets_of(metric)
     chosen = runtimes.target_metric(metric)
     count = f"{len(targets)} targets per problem"
@@ -172,5 +173,5 @@ def _targets_sentence(metric: str) -> str:
             f"{count}: missing hypervolume from 100 % to {targets[-1]:g} %, in equal steps of the "
             "logarithm."
         )
-    name = noun(QUANTITIES[metric])
+    name = noun(quantity_on(metric, (drawn.problem for drawn in studies)))
     return f"{count}: {name} of {100 - targets[0]:g} %, {100 - targets[1]:g} %, ..., 100 %."

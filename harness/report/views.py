@@ -15,6 +15,9 @@ import pandas as pd
 
 from harness import statistics
 from harness.metrics import GROUP
+from harness.metrics import precision
+from harness.metrics import quantity_of
+from harness.metrics.metric import Quantity
 from harness.problems import short_name
 from harness.report import formats
 from harness.report.aggregates import default_reference
@@ -43,6 +46,7 @@ class SuiteView:
         durations: Durations of the trials, empty without a clock.
         unit: Unit of the budget, ``"evaluations"`` or ``"trials"``.
         budget: Number of them.
+        quantity: Quantity that ranks the samplers.
         losses: Frame of :func:`harness.statistics.mean_losses`, with the problems on which every
             sampler has a study.
         left_out: Problems on which a sampler has none.
@@ -55,6 +59,7 @@ class SuiteView:
     durations: str
     unit: str
     budget: int
+    quantity: Quantity
     losses: pd.DataFrame
     left_out: tuple[str, ...]
     tables: tuple[Table, ...]
@@ -147,6 +152,23 @@ class ProblemView:
         return [str(label) for label in self.table.rows["sampler"]]
 
     @property
+    def cautions(self) -> list[str]:
+        """Notes on what the budget and the seeds cannot show."""
+        ceilings = [
+            precision.ceiling(int(k), self.budget, self.unit)
+            for k in (self.studies["top"].dropna().unique() if self._counts_top else ())
+        ]
+        return [*filter(None, [*ceilings, self.caution])]
+
+    @property
+    def _counts_top(self) -> bool:
+        return "precision" in self.metrics and "top" in self.studies
+
+    def quantity(self, name: str) -> Quantity:
+        """A quantity as the studies measured it."""
+        return quantity_of(name, self.studies)
+
+    @property
     def caution(self) -> str:
         """Note on tests that cannot come out clear with so few seeds; empty if they can."""
         n_tests = len(self.tests[self.metrics[0]])
@@ -221,27 +243,39 @@ def _suite_views(studies: pd.DataFrame, suite: Suite) -> Iterator[SuiteView]:
         if chosen["problem"].nunique() < 2 or losses.empty:
             continue
         text = formats.setting(budget, unit, in_flight, durations)
+        quantity = quantity_of(suite.metrics[0], chosen)
         tables = [
             ranks_table(chosen, suite.metrics[0], len(losses)),
-            values_table(losses, suite.metrics[0], text),
+            values_table(losses, quantity, text),
         ]
         if losses.shape[1] > 1:
             tables.append(pairs_table(losses, ALPHA))
-        yield SuiteView(suite, in_flight, durations, unit, budget, losses, left_out, tuple(tables))
+        yield SuiteView(
+            suite,
+            in_flight,
+            durations,
+            unit,
+            budget,
+            quantity,
+            losses,
+            left_out,
+            tuple(tables),
+        )
 
 
 def _problem_views(studies: pd.DataFrame, suite: Suite) -> Iterator[ProblemView]:
     reference = default_reference(studies)
     tests = {name: _tests(studies, name) for name in tested(suite.metrics)}
     board = leaderboard(studies, suite.metrics, reference=reference, tests=tests[suite.metrics[0]])
-    columns = problem_columns(suite.metrics, reference)
-    if studies["sampler"].nunique() == 1:
-        columns = tuple(column for column in columns if not column.compares)
     for group, rows in board.groupby(list(GROUP), sort=False):
         problem = str(group[0])
         in_flight, durations, unit, budget = _setting(group[1:])
         seeds = " or ".join(map(str, sorted(rows["n_seeds"].unique())))
         setting = formats.setting(budget, unit, in_flight, durations)
+        own = _of_group(studies, group)
+        columns = problem_columns(suite.metrics, reference, own)
+        if studies["sampler"].nunique() == 1:
+            columns = tuple(column for column in columns if not column.compares)
         table = Table(
             "means",
             f"{short_name(problem)}, {setting}, {seeds} seeds",
@@ -257,7 +291,7 @@ def _problem_views(studies: pd.DataFrame, suite: Suite) -> Iterator[ProblemView]
             durations,
             unit,
             budget,
-            _of_group(studies, group),
+            own,
             {name: _of_group(frame, group) for name, frame in tests.items()},
             reference,
             table,

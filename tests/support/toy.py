@@ -25,6 +25,7 @@ def table(values: Sequence[float] | None = None, dataset: str = "toy") -> Tabula
             {"good": numbers + rng.normal(size=len(numbers)), "noise": rng.random(len(numbers))}
         ),
         notes=("Made up.",),
+        n_top=min(100, len(numbers)),
     )
 
 

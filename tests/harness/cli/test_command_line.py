@@ -16,8 +16,8 @@ import pytest
 from typer.testing import CliRunner
 
 from harness import __main__ as script
-from harness.cli import COMMANDS
 from harness.cli import app
+from harness.cli.commands import COMMANDS
 from harness.cli.console import console
 
 
@@ -67,6 +67,19 @@ def test_without_its_extra_it_says_what_to_install(
         "zaps-harness needs plotly, typer, which the extra [harness] brings: "
         'pip install "optuna-zaps[harness]".'
     )
+
+
+def test_as_a_module_it_says_the_same() -> None:
+    code = """
+import runpy, sys
+sys.modules["typer"] = None
+runpy.run_module("harness.cli", run_name="__main__")
+"""
+    finished = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert finished.returncode == 1
+    assert finished.stderr.startswith("zaps-harness needs typer, which the extra [harness] brings")
 
 
 def test_all_of_the_extra_is_looked_for() -> None:

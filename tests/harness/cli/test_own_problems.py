@@ -57,6 +57,21 @@ def test_a_file_of_results_is_compared_by_worker_processes(here: Path) -> None:
     assert "6 of 6 studies are already done" in again
 
 
+def test_the_k_of_precision_is_chosen_and_its_ceiling_is_told(here: Path) -> None:
+    size = ["-s", "tpe", "-s", "random", "--budget", "4", "--seeds", "2", "--n-jobs", "1"]
+    output = flat(call(*FILE, *size, "--top", "5"))
+    assert "P@5 %" in output
+    assert "With 4 trials P@5 is at most 80 %." in output
+    assert "With 2 seeds no test of these samplers can reach p < 0.05" in output
+    assert "top = 5" in output  # of the file that runs it again
+    assert "[" not in output.partition("random against")[2].partition("With")[0]  # no interval
+    assert "P@5" in Path("zaps-results/dashboard.html").read_text(encoding="utf-8")
+    assert "P@3 %" in flat(call("report", "zaps-results", "--top", "3"))
+    assert set(pd.read_csv("zaps-results/summary.csv")["top"]) == {3}
+    assert "at most the 192 of" in flat(call(*FILE, *size, "--top", "193", code=2))
+    assert "P@" not in call("report", "zaps-results")
+
+
 def test_results_are_reported_from_another_folder(
     here: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
+import pandas as pd
 import pytest
 from toy import study
 from toy import table
@@ -11,14 +12,18 @@ from harness.metrics import QUANTITIES
 from harness.metrics import Budgets
 from harness.metrics import geometric_mean
 from harness.metrics import metric_of
+from harness.metrics import quantity_of
 from harness.metrics import snapshots
 from harness.metrics import summarize
 from harness.metrics.best import best_curve
 from harness.metrics.gap import gap_curve
 from harness.metrics.optimum import trials_to_optimum
+from harness.metrics.precision import ceiling
 from harness.metrics.precision import precision_curve
 from harness.metrics.summary import METRICS
 from harness.problems import Kind
+from harness.problems import TabularBenchmark
+from harness.problems import with_top
 
 
 VALUES = np.asarray([10.0, 40.0, 20.0, 50.0, 30.0])
@@ -169,3 +174,34 @@ def test_every_number_has_a_unit_and_is_found_by_its_name() -> None:
                 assert quantity.unit or quantity.name == "best_value"
     with pytest.raises(ValueError, match="A function must have the metric 'precision'"):
         metric_of("precision", Kind.FUNCTION)
+
+
+@pytest.mark.parametrize(("n_rows", "k"), [(5, 1), (192, 19), (999, 99), (1000, 100), (9999, 100)])
+def test_k_is_100_and_at_most_a_tenth_of_the_table(n_rows: int, k: int) -> None:
+    benchmark = TabularBenchmark(
+        "made/up",
+        pd.DataFrame({"x": range(n_rows)}),
+        np.arange(n_rows, dtype=float),
+        pd.DataFrame(),
+    )
+    assert benchmark.n_top == k
+
+
+def test_precision_counts_the_k_of_its_problem() -> None:
+    # Values grow with the row: of rows 195 .. 199 all are in the top 10, of 150 .. 159 none.
+    results = [study([*range(150, 160), *range(195, 200)])]
+    ten = with_top(table(), 10)
+    summary = summarize(results, [ten], {TEXT: Budgets((10, 15))})
+    assert summary["precision"].tolist() == [0.0, 50.0]
+    assert summary["top"].tolist() == [10, 10]
+    assert quantity_of("precision", summary).title == "P@10 %"
+    both = pd.concat([summary, summarize(results, [table()], {TEXT: Budgets((10, 15))})])
+    assert quantity_of("precision", both).title == "P@k %"
+    with pytest.raises(ValueError, match="must be at most the 200 of"):
+        with_top(table(), 201)
+
+
+def test_the_ceiling_of_a_budget() -> None:
+    assert ceiling(100, 50, "evaluations") == "With 50 evaluations P@100 is at most 50 %."
+    assert ceiling(19, 12, "trials") == "With 12 trials P@19 is at most 63.2 %."
+    assert ceiling(100, 100, "evaluations") == ""
