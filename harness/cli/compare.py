@@ -195,7 +195,7 @@ def compare(
         suites = [
             replace(
                 suite,
-                samplers=tuple(sampler or suite.samplers),
+                samplers=tuple(sampler or _usual_samplers(suite)),
                 budgets=tuple(sorted(set(budget or suite.budgets))),
                 seeds=seeds or suite.seeds,
                 by_trials=by_trials or suite.by_trials,
@@ -295,6 +295,18 @@ def find_modules_here() -> None:
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.append(here)
+
+
+def _usual_samplers(suite: Suite) -> list[str]:
+    """Samplers of a suite, without those that this machine lacks, which are named."""
+    chosen = list(suite.samplers)
+    for name in suite.if_installed:
+        command = samplers.how_to_have(name)
+        if command:
+            say((f"{name} is left out, because it is not on this machine: {command}", "yellow"))
+        else:
+            chosen.append(name)
+    return chosen
 
 
 def _agreed(values: Sequence[Any]) -> Any:

@@ -312,6 +312,11 @@ def available() -> tuple[Entry, ...]:
     return tuple(sorted(_entries().values(), key=lambda entry: entry.name not in _ENTRIES))
 
 
+def how_to_have(name: str) -> str:
+    """Command that installs what a sampler of :func:`available` lacks, empty if nothing."""
+    return _entries()[name].how_to_have
+
+
 def make_spec(text: str) -> SamplerSpec:
     """Turn a sampler's text into a specification, and check that it can be met.
 
