@@ -195,7 +195,7 @@ def compare(
         suites = [
             replace(
                 suite,
-                samplers=tuple(sampler or _usual_samplers(suite)),
+                samplers=tuple(sampler or usual_samplers(suite)),
                 budgets=tuple(sorted(set(budget or suite.budgets))),
                 seeds=seeds or suite.seeds,
                 by_trials=by_trials or suite.by_trials,
@@ -205,8 +205,11 @@ def compare(
         loaded = {text: problems.load(text) for suite in suites for text in suite.problems}
         specs = {suite: samplers.make_specs(suite.samplers) for suite in suites}
         most_seeds = _most_seeds(seeds_of, [spec.label for own in specs.values() for spec in own])
-        for suite in suites:
-            _check(suite, specs[suite], loaded, first_seed)
+        unfit = {
+            (suite, *each)
+            for suite in suites
+            for each in _unfit(suite, specs[suite], loaded, first_seed)
+        }
         where = Engine(engine, scheduler)
         store = Store(output)
         store.check_writable((*SHOWN, SIMULATED_TIME) if clock else SHOWN)
@@ -226,6 +229,7 @@ def compare(
             durations=clock,
         )
         if cell.seed - first_seed < most_seeds.get(cell.sampler.label, suite.seeds)
+        and (suite, cell.problem, cell.sampler.label) not in unfit
     ]
     with plain_warnings():
         cells = [larger or cell for cell, larger in zip(cells, store.larger(cells), strict=True)]
@@ -297,7 +301,7 @@ def find_modules_here() -> None:
         sys.path.append(here)
 
 
-def _usual_samplers(suite: Suite) -> list[str]:
+def usual_samplers(suite: Suite) -> list[str]:
     """Samplers of a suite, without those that this machine lacks, which are named."""
     chosen = list(suite.samplers)
     for name in suite.if_installed:
@@ -337,10 +341,16 @@ def _resolved(texts: Sequence[str], own_options: Options) -> list[str]:
     ]
 
 
-def _check(
+def _unfit(
     suite: Suite, specs: Sequence[SamplerSpec], loaded: Mapping[str, Problem], seed: int
-) -> None:
-    """Refuse what would fail in every study, before any is run."""
+) -> set[tuple[str, str]]:
+    """Problems, and labels of samplers that cannot be made for them, which are named.
+
+    Raises:
+        ValueError: If a budget is too large, or a sampler can be made for no problem: what would
+            fail in every study is refused before any is run.
+    """
+    refused: dict[str, list[str]] = {}
     for text in suite.problems:
         table = loaded[text].table
         if table is not None and not suite.by_trials and max(suite.budgets) > len(table.values):
@@ -349,7 +359,16 @@ def _check(
                 f"{problems.short_name(text)}, but got {max(suite.budgets)}."
             )
         for spec in specs:
-            samplers.build(spec, loaded[text], budget=min(suite.budgets), seed=seed)
+            try:
+                samplers.build(spec, loaded[text], budget=min(suite.budgets), seed=seed)
+            except ValueError:
+                refused.setdefault(spec.label, []).append(text)
+                if len(refused[spec.label]) == len(suite.problems):
+                    raise
+    for label, texts in refused.items():
+        names = ", ".join(map(problems.short_name, texts))
+        say((f"{label} is left out where it cannot be made: {names}", "yellow"))
+    return {(text, label) for label, texts in refused.items() for text in texts}
 
 
 def _introduce(

@@ -65,7 +65,7 @@ def recommended(
     return None
 
 
-def _key(params: Mapping[str, Any]) -> frozenset[tuple[str, Any]]:
+def _key(params: Mapping[Any, Any]) -> frozenset[tuple[Any, Any]]:
     return frozenset(params.items())
 
 
