@@ -126,6 +126,8 @@ class CellResult:
         seconds: Time at which each of the asked trials ended, length (n_asks,): on the simulated
             clock of the cell, or the wall-clock time of a study that a user ran. ``None`` without
             a clock: trials end in the order in which they were asked.
+        recommended: Number of the configuration that the sampler's own ranking puts first among
+            those evaluated, where values are noisy; ``None`` if it ranks nothing.
     """
 
     cell: Cell
@@ -139,6 +141,7 @@ class CellResult:
     values: tuple[float | Sequence[float], ...] = ()
     constraints: tuple[Mapping[str, float], ...] = ()
     seconds: tuple[float, ...] | None = None
+    recommended: int | None = None
 
     @property
     def order(self) -> tuple[int, ...]:

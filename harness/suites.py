@@ -13,6 +13,7 @@ from dataclasses import replace
 from harness.problems import FAMILIES
 from harness.problems import Kind
 from harness.problems import Problem
+from harness.problems import fronts
 from harness.problems import functions
 from harness.problems import hard
 from harness.problems import hpo
@@ -37,6 +38,7 @@ class Suite:
         budgets: Distinct evaluations of a study, or trials.
         seeds: Number of studies per sampler and problem.
         samplers: Texts of the samplers.
+        if_installed: Names of further samplers, left out where what they need is not installed.
         by_trials: Whether the budgets count trials, repeated proposals included.
     """
 
@@ -47,6 +49,7 @@ class Suite:
     budgets: tuple[int, ...]
     seeds: int
     samplers: tuple[str, ...]
+    if_installed: tuple[str, ...] = ()
     by_trials: bool = False
 
 
@@ -98,12 +101,20 @@ SUITES = {
         ),
         Suite(
             name="hard",
-            description="plateaus, conditions, rugged functions, many dimensions or magnitudes",
+            description="plateaus, conditions, rugged functions, many dimensions or magnitudes, "
+            "noise",
             problems=hard.FAMILY.texts,
-            metrics=("regret", "best_value", "repeat_share", "cpu_seconds"),
+            metrics=(
+                "regret",
+                "recommended_regret",
+                "best_value",
+                "repeat_share",
+                "cpu_seconds",
+            ),
             budgets=(100,),
             seeds=20,
             samplers=("zaps", "tpe", "random"),
+            if_installed=("cmaes",),
             by_trials=True,
         ),
         Suite(
@@ -113,6 +124,17 @@ SUITES = {
                 f"nasbench201/cifar10-{cost}" for cost in ("latency", "params", "train_time")
             ),
             metrics=("hypervolume", "on_front", "repeat_share", "cpu_seconds"),
+            budgets=(200,),
+            seeds=20,
+            samplers=("zaps", "tpe", "nsgaii", "random"),
+            by_trials=True,
+        ),
+        Suite(
+            name="hard-tradeoffs",
+            description="two and three objectives: functions, and accuracy against latency and "
+            "weights",
+            problems=(*fronts.FAMILY.texts, "nasbench201/cifar10-latency-params"),
+            metrics=("hypervolume", "repeat_share", "cpu_seconds"),
             budgets=(200,),
             seeds=20,
             samplers=("zaps", "tpe", "nsgaii", "random"),
@@ -181,12 +203,13 @@ def _settings_of(problem: Problem) -> Suite:
     """Suite that has the like of a problem."""
     if is_own(problem.text):
         return _settings_of_own(problem)
-    everyday = SUITES["everyday"]
-    if split(problem.text)[0] in {split(text)[0] for text in everyday.problems}:
-        return everyday
+    family = split(problem.text)[0]
+    for suite in (SUITES["everyday"], SUITES["hard"]):
+        if family in {split(text)[0] for text in suite.problems}:
+            return suite
     return {
         Kind.TABLE: ONE_TABLE,
-        Kind.FUNCTION: everyday,
+        Kind.FUNCTION: SUITES["everyday"],
         Kind.TRADEOFF: SUITES["tradeoffs"],
         Kind.LIMIT: SUITES["limits"],
     }[problem.kind]

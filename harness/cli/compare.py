@@ -196,7 +196,7 @@ def compare(
         suites = [
             replace(
                 suite,
-                samplers=tuple(sampler or suite.samplers),
+                samplers=tuple(sampler or usual_samplers(suite)),
                 budgets=tuple(sorted(set(budget or suite.budgets))),
                 seeds=seeds or suite.seeds,
                 by_trials=by_trials or suite.by_trials,
@@ -210,8 +210,11 @@ def compare(
         }
         specs = {suite: samplers.make_specs(suite.samplers) for suite in suites}
         most_seeds = _most_seeds(seeds_of, [spec.label for own in specs.values() for spec in own])
-        for suite in suites:
-            _check(suite, specs[suite], loaded, first_seed)
+        unfit = {
+            (suite, *each)
+            for suite in suites
+            for each in _unfit(suite, specs[suite], loaded, first_seed)
+        }
         where = Engine(engine, scheduler)
         store = Store(output)
         store.check_writable((*SHOWN, SIMULATED_TIME) if clock else SHOWN)
@@ -231,6 +234,7 @@ def compare(
             durations=clock,
         )
         if cell.seed - first_seed < most_seeds.get(cell.sampler.label, suite.seeds)
+        and (suite, cell.problem, cell.sampler.label) not in unfit
     ]
     with plain_warnings():
         cells = [larger or cell for cell, larger in zip(cells, store.larger(cells), strict=True)]
@@ -303,6 +307,18 @@ def find_modules_here() -> None:
         sys.path.append(here)
 
 
+def usual_samplers(suite: Suite) -> list[str]:
+    """Samplers of a suite, without those that this machine lacks, which are named."""
+    chosen = list(suite.samplers)
+    for name in suite.if_installed:
+        command = samplers.how_to_have(name)
+        if command:
+            say((f"{name} is left out, because it is not on this machine: {command}", "yellow"))
+        else:
+            chosen.append(name)
+    return chosen
+
+
 def _agreed(values: Sequence[Any]) -> Any:
     """Setting that all suites share, else ``None``: then each has its own."""
     return values[0] if all(value == values[0] for value in values) else None
@@ -331,10 +347,16 @@ def _resolved(texts: Sequence[str], own_options: Options) -> list[str]:
     ]
 
 
-def _check(
+def _unfit(
     suite: Suite, specs: Sequence[SamplerSpec], loaded: Mapping[str, Problem], seed: int
-) -> None:
-    """Refuse what would fail in every study, before any is run."""
+) -> set[tuple[str, str]]:
+    """Problems, and labels of samplers that cannot be made for them, which are named.
+
+    Raises:
+        ValueError: If a budget is too large, or a sampler can be made for no problem: what would
+            fail in every study is refused before any is run.
+    """
+    refused: dict[str, list[str]] = {}
     for text in suite.problems:
         table = loaded[text].table
         if table is not None and not suite.by_trials and max(suite.budgets) > len(table.values):
@@ -343,7 +365,16 @@ def _check(
                 f"{problems.short_name(text)}, but got {max(suite.budgets)}."
             )
         for spec in specs:
-            samplers.build(spec, loaded[text], budget=min(suite.budgets), seed=seed)
+            try:
+                samplers.build(spec, loaded[text], budget=min(suite.budgets), seed=seed)
+            except ValueError:
+                refused.setdefault(spec.label, []).append(text)
+                if len(refused[spec.label]) == len(suite.problems):
+                    raise
+    for label, texts in refused.items():
+        names = ", ".join(map(problems.short_name, texts))
+        say((f"{label} is left out where it cannot be made: {names}", "yellow"))
+    return {(text, label) for label, texts in refused.items() for text in texts}
 
 
 def _introduce(

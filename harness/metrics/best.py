@@ -1,6 +1,7 @@
-"""The best value that a study evaluated.
+"""The best value that a study evaluated, or, under noise, the true one of its apparent best.
 
 Notations:
+    pick: evaluation whose value is the best so far, the one that ``study.best_trial`` names.
     scores: scores of the configurations, larger is better; (n_configurations,). Under a limit an
         infeasible configuration has the score of the worst feasible one.
 """
@@ -21,6 +22,7 @@ from harness.metrics.metric import held
 from harness.metrics.snapshot import Snapshot
 from harness.problems import Problem
 from harness.problems.extended import ExtendedTable
+from harness.problems.functions import FunctionProblem
 from harness.problems.problem import ScalarProblem
 from harness.problems.problem import TradeoffProblem
 from harness.problems.untabled import UntabledProblem
@@ -80,10 +82,38 @@ def best_curve(steps: Sequence[int], scores: Floats, budget: int) -> Floats:
     return held(np.maximum.accumulate(scores[rows]), budget, before=np.nan)
 
 
+def picked_curve(steps: Sequence[int], scores: Floats, truth: Floats, budget: int) -> Floats:
+    """True value of the pick after 1 .. ``budget`` steps, shape (budget,).
+
+    Args:
+        steps: Evaluations by number.
+        scores: Observed score by number, larger is better.
+        truth: True value by number.
+        budget: Length of the curve.
+    """
+    rows = np.asarray(steps[:budget], dtype=np.intp)
+    observed = scores[rows]
+    # The first of equal values, as in study.best_trial.
+    leads = observed > np.concatenate([[-np.inf], np.maximum.accumulate(observed)[:-1]])
+    picks = rows[np.maximum.accumulate(np.where(leads, np.arange(len(rows)), 0))]
+    return held(truth[picks], budget, before=np.nan)
+
+
 def best_values(snapshot: Snapshot, problem: ScalarProblem) -> Floats:
-    """Best value after each step, in the unit of the objective; shape (budget,)."""
+    """Best value after each step, in the unit of the objective; shape (budget,).
+
+    Under noise the true value of the pick, which counts for whoever uses what was found.
+    """
     scores = scores_of(snapshot.result, problem)
+    if isinstance(problem, FunctionProblem) and problem.noise:
+        truth = true_values(snapshot.result, problem)
+        return picked_curve(snapshot.steps, scores, truth, snapshot.budget)
     return sign(problem) * best_curve(snapshot.steps, scores, snapshot.budget)
+
+
+def true_values(result: CellResult, problem: FunctionProblem) -> Floats:
+    """Value without noise of all that a study evaluated, by number."""
+    return np.array([problem.function(params) for params in result.configurations])
 
 
 METRIC = Metric(
@@ -93,7 +123,7 @@ METRIC = Metric(
             "",
             "best value",
             "Best value that was evaluated; under a limit the best feasible one, or the worst "
-            "there is if none was.",
+            "there is if none was; under noise the true value of what has the best one.",
             larger_is_better=None,
             digits=2,
             spread=True,

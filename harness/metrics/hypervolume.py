@@ -72,6 +72,8 @@ def hypervolume(losses: Floats, reference: Sequence[float]) -> float:
         # Along the front, sum over i of (r1 - x_i) (y_{i-1} - y_i), with y_0 = r2.
         heights = -np.diff(points[:, 1], prepend=reference[1])
         return float(((reference[0] - points[:, 0]) * heights).sum())
+    if len(reference) == 3:
+        return _volume(points, np.asarray(reference))
     # Slices along the last objective (While et al., 2006): sum over i of (z_{i+1} - z_i) times the
     # volume of the first i points in the other objectives, with z_{n+1} = r_m.
     points = points[np.argsort(points[:, -1], kind="stable")]
@@ -82,6 +84,20 @@ def hypervolume(losses: Floats, reference: Sequence[float]) -> float:
         if height > 0
     )
     return float(sum(slices))
+
+
+def _volume(points: Floats, reference: Floats) -> float:
+    """Volume that points of three objectives dominate, all of them below the reference."""
+    x, y = np.sort(points[:, 0]), np.sort(points[:, 1])
+    # Least z that is dominated in the cell between neighbours x_i, x_{i+1} and y_j, y_{j+1}.
+    least = np.full((len(x), len(y)), reference[2])
+    cells = np.searchsorted(x, points[:, 0]), np.searchsorted(y, points[:, 1])
+    np.minimum.at(least, cells, points[:, 2])
+    least = np.minimum.accumulate(np.minimum.accumulate(least, axis=0), axis=1)
+    # Sum over the cells of (x_{i+1} - x_i) (y_{j+1} - y_j) (r_3 - z_ij), with x_{n+1} = r_1 and
+    # y_{n+1} = r_2.
+    widths, depths = np.diff(x, append=reference[0]), np.diff(y, append=reference[1])
+    return float(widths @ (reference[2] - least) @ depths)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 Notations:
     regret: |best evaluated - optimum| / |median of the space - optimum| in percent: 0 at the
         optimum, 100 for a typical configuration. It needs no optimum other than zero and no
-        bounded values.
+        bounded values. Under noise, with the true value of what appeared to be the best.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ METRIC = Metric(
             "regret",
             "%",
             "regret %",
-            "Normalised regret: 0 at the optimum, 100 for the median configuration.",
+            "Normalised regret: 0 at the optimum, 100 for the median configuration. Under noise "
+            "that of the true value of study.best_trial.",
             digits=None,
         ),
     ),

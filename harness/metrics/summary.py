@@ -22,6 +22,7 @@ from harness.metrics import hypervolume
 from harness.metrics import optimum
 from harness.metrics import precision
 from harness.metrics import ranking
+from harness.metrics import recommended
 from harness.metrics import regret
 from harness.metrics import repeats
 from harness.metrics.metric import Metric
@@ -45,7 +46,7 @@ METRICS: Mapping[Kind, tuple[Metric, ...]] = {
         *_EVERY,
         ranking.METRIC,
     ),
-    Kind.FUNCTION: (regret.METRIC, best.METRIC, feasible.METRIC, *_EVERY),
+    Kind.FUNCTION: (regret.METRIC, best.METRIC, feasible.METRIC, *_EVERY, recommended.METRIC),
     Kind.TRADEOFF: (hypervolume.METRIC, feasible.METRIC, *_EVERY),
     Kind.LIMIT: (regret.METRIC, gap.METRIC, best.METRIC, optimum.METRIC, feasible.METRIC, *_EVERY),
 }

@@ -1,4 +1,4 @@
-"""Problems by their texts: tables, functions, trade-offs of two objectives, limits on a cost."""
+"""Problems by their texts: tables, functions, trade-offs of several losses, limits on a cost."""
 
 from harness.problems.evaluation import Kind
 from harness.problems.own import is_own

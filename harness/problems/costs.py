@@ -7,6 +7,8 @@ Notations:
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Mapping
 from functools import cache
 
 import numpy as np
@@ -33,8 +35,8 @@ COSTS = {
 }
 """Description of each cost."""
 
-Make = Callable[[str, TabularBenchmark, str, Floats], ExtendedTable]
-"""Function of text, table, name of the cost and costs that makes a problem."""
+Make = Callable[[str, TabularBenchmark, Mapping[str, Floats]], ExtendedTable]
+"""Function of text, table and the costs by name that makes a problem."""
 
 
 def note(cost: str) -> str:
@@ -42,32 +44,42 @@ def note(cost: str) -> str:
     return f"The cost is {cost}: {COSTS[cost]}."
 
 
-def family(name: str, description: str, make: Make) -> Family:
+def family(
+    name: str, description: str, make: Make, together: Iterable[tuple[str, ...]] = ()
+) -> Family:
     """Family with a problem for each data set and cost, ``cifar10-latency``.
 
     Args:
         name: Name of the family.
         description: One line for ``zaps-harness list``.
         make: Makes a problem.
+        together: Costs that make one more problem together, ``cifar10-latency-params``.
     """
 
     @cache
-    def read(dataset_and_cost: str, source: str) -> ExtendedTable:
-        dataset, _, cost = dataset_and_cost.rpartition("-")
+    def read(dataset_and_costs: str, source: str) -> ExtendedTable:
+        dataset, *costs = dataset_and_costs.split("-")
         table = nasbench201.FAMILY.read(dataset, source).table
         assert table is not None
-        if cost in COUNTED:
-            costs = table.proxies[cost].to_numpy(np.float64)
-        else:
-            costs = package.means(nasbench201.read_package(dataset), cost)
-        return make(made.text(dataset_and_cost, source), table, cost, costs)
+        values = {cost: _values(table, dataset, cost) for cost in costs}
+        return make(made.text(dataset_and_costs, source), table, values)
 
     made = Family(
         name=name,
         description=description,
-        problems=tuple(f"{data}-{cost}" for data in nasbench201.DATASETS for cost in COSTS),
+        problems=tuple(
+            "-".join((data, *costs))
+            for data in nasbench201.DATASETS
+            for costs in (*((cost,) for cost in COSTS), *together)
+        ),
         sources=tuple(each for each in nasbench201.FAMILY.sources if each.name == SOURCE),
         read=read,
         usual_source=SOURCE,
     )
     return made
+
+
+def _values(table: TabularBenchmark, dataset: str, cost: str) -> Floats:
+    if cost in COUNTED:
+        return table.proxies[cost].to_numpy(np.float64)
+    return package.means(nasbench201.read_package(dataset), cost)

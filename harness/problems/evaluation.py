@@ -2,7 +2,8 @@
 
 Notations:
     number: index of a configuration. Of a table its row; where there is no table, the order in
-        which the study evaluated it first, 0 for the first.
+        which the study evaluated it first, 0 for the first. Where values are noisy, a
+        configuration that is measured again has another number, with a value of its own.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class Kind(StrEnum):
     FUNCTION = "function"
     """One objective with a known optimum; configurations cannot be listed."""
     TRADEOFF = "trade-off"
-    """Two objectives; both values of every configuration are known."""
+    """Several objectives; the front of all that there is is known."""
     LIMIT = "limit"
     """One objective under a constraint; both are known of every configuration."""
 
@@ -90,10 +91,18 @@ class NumberedEvaluations:
 
     Args:
         evaluate: Measurement of the parameters.
+        measures_again: Whether a configuration proposed again is measured again, under a number of
+            its own.
     """
 
-    def __init__(self, evaluate: Callable[[Mapping[str, Any]], Measurement]) -> None:
+    def __init__(
+        self,
+        evaluate: Callable[[Mapping[str, Any]], Measurement],
+        *,
+        measures_again: bool = False,
+    ) -> None:
         self._evaluate = evaluate
+        self._measures_again = measures_again
         self._numbers: dict[tuple[tuple[str, Any], ...], int] = {}
         self._measurements: list[Measurement] = []
         self.configurations: list[Mapping[str, Any]] = []
@@ -112,8 +121,10 @@ class NumberedEvaluations:
         return [each.constraints for each in self._measurements] if limited else []
 
     def __call__(self, params: Mapping[str, Any]) -> Evaluation:
-        """Evaluate a proposal; a configuration proposed again has its first measurement."""
-        number = self._numbers.setdefault(tuple(sorted(params.items())), len(self._numbers))
+        """Evaluate a proposal; see the arguments for a configuration proposed again."""
+        number = len(self._measurements)
+        if not self._measures_again:
+            number = self._numbers.setdefault(tuple(sorted(params.items())), number)
         if number == len(self._measurements):
             self.configurations.append(dict(params))
             self._measurements.append(self._evaluate(params))

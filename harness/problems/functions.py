@@ -57,6 +57,7 @@ class FunctionProblem:
         minimizer: Parameters that have it.
         typical: Median value over the space.
         notes: Notes for a reader, a sentence each.
+        noise: Standard deviation of the normal noise that every evaluation adds to the value.
     """
 
     name: str
@@ -66,6 +67,7 @@ class FunctionProblem:
     minimizer: Params
     typical: float
     notes: tuple[str, ...] = ()
+    noise: float = 0.0
     objectives = ("value",)
     kind = Kind.FUNCTION
     table = None  # Configurations cannot be listed.
@@ -99,8 +101,13 @@ class FunctionProblem:
         return self.evaluate(self.suggest(trial))
 
     def begin(self, seed: int) -> NumberedEvaluations:
-        """Begin a study; nothing here is random."""
-        return NumberedEvaluations(lambda params: Measurement((float(self.function(params)),)))
+        """Begin a study; ``seed`` decides the noise of its first evaluation, its second, ..."""
+        rng = np.random.default_rng(seed)
+
+        def measure(params: Params) -> Measurement:
+            return Measurement((float(self.function(params) + self.noise * rng.normal()),))
+
+        return NumberedEvaluations(measure, measures_again=self.noise > 0)
 
 
 def branin(x1: float, x2: float) -> float:

@@ -12,6 +12,9 @@ the borders of the space where samplers with a prior begin.
 - ``hartmann6``: smooth, with a second optimum nearly as good.
 - ``boosting``: floats and integers, linear and logarithmic.
 - ``bits-30``, ``bits-60``, ``order-8``: choices alone, and an order of eight things by keys.
+- ``sphere-noise-1``, ``sphere-noise-5``, ``boosting-noise``, ``grid-noise``: every evaluation adds
+  normal noise, of a standard deviation of 1, 5, 0.02 and 0.02. What counts is the true value of
+  the configuration that looked best.
 
 Notations:
     z: distance from the minimizer, float64 array of shape (n_parameters,).
@@ -31,14 +34,21 @@ from optuna._transform import _SearchSpaceTransform
 from optuna.distributions import BaseDistribution
 
 from harness.problems import functions
+from harness.problems.conditional import net
+from harness.problems.conditional import optimizer
+from harness.problems.conditional import tree
 from harness.problems.family import Family
 from harness.problems.family import Source
 from harness.problems.functions import FunctionProblem
 from harness.problems.functions import Params
+from harness.problems.makers import Made
+from harness.problems.makers import Maker
+from harness.problems.makers import Vector
+from harness.problems.makers import numbers
+from harness.problems.makers import rng_of
+from harness.problems.makers import shifted
+from harness.problems.makers import values
 
-
-Vector = npt.NDArray[np.float64]
-Space = Callable[[optuna.trial.BaseTrial], dict[str, Any]]
 
 _N_TYPICAL = 501
 """Configurations drawn to find the median of a space."""
@@ -55,34 +65,8 @@ class HardProblem(FunctionProblem):
     @property
     def fingerprint(self) -> str:
         """Name of the function and its values at drawn configurations."""
-        return f"{self.name} {self.typical!r} {self.function(self.minimizer)!r}"
-
-
-def _rng(name: str) -> np.random.Generator:
-    return np.random.default_rng([2026, *name.encode()])
-
-
-def _numbers(dimension: int, low: float = -5.0, high: float = 5.0) -> Space:
-    return lambda trial: {
-        f"x{i}": trial.suggest_float(f"x{i}", low, high) for i in range(dimension)
-    }
-
-
-def _values(params: Params, prefix: str = "x") -> Vector:
-    names = [name for name in params if name.startswith(prefix)]
-    return np.array([params[name] for name in names], dtype=np.float64)
-
-
-def _shifted(
-    name: str, dimension: int, function: Callable[[Vector], float]
-) -> tuple[Space, Callable[[Params], float], Params]:
-    """Move a function whose least value lies at the origin."""
-    minimizer = _rng(name).uniform(-3.0, 3.0, dimension)
-    return (
-        _numbers(dimension),
-        lambda params: float(function(_values(params) - minimizer)),
-        {f"x{i}": float(x) for i, x in enumerate(minimizer)},
-    )
+        noise = f" {self.noise!r}" if self.noise else ""
+        return f"{self.name} {self.typical!r} {self.function(self.minimizer)!r}{noise}"
 
 
 def sphere(z: Vector) -> float:
@@ -124,111 +108,23 @@ def _failing_outside(value: float, half_width: float) -> Callable[[Vector], floa
     return lambda z: sphere(z) if np.all(np.abs(z) < half_width) else value
 
 
-def _tree(name: str) -> tuple[Space, Callable[[Params], float], Params]:
-    """Make four families with 2 to 5 numbers each, and three steps before with 0 to 2 each."""
-    rng = _rng(name)
-    families, steps = "abcd", "xyz"
-    floors = dict(zip(families, rng.permutation([0.0, 0.05, 0.1, 0.2]), strict=True))
-    costs = dict(zip(steps, rng.permutation([0.0, 0.03, 0.06]), strict=True))
-    best = {
-        f"{f}{i}": rng.uniform(0.15, 0.85) for k, f in enumerate(families) for i in range(2 + k)
-    }
-    best |= {f"{s}{i}": rng.uniform(0.15, 0.85) for k, s in enumerate(steps) for i in range(k)}
-
-    def space(trial: optuna.trial.BaseTrial) -> dict[str, Any]:
-        family = trial.suggest_categorical("family", list(families))
-        step = trial.suggest_categorical("step", list(steps))
-        own = [each for each in best if each[0] in (family, step)]
-        return {"family": family, "step": step} | {
-            each: trial.suggest_float(each, 0.0, 1.0) for each in own
-        }
-
-    def function(params: Params) -> float:
-        gaps = {each: (params[each] - best[each]) ** 2 for each in best if each in params}
-        weights = {**dict.fromkeys(families, 0.5), **dict.fromkeys(steps, 0.2)}
-        gap = sum(weights[each[0]] * square for each, square in gaps.items())
-        return float(floors[params["family"]] + costs[params["step"]] + gap)
-
-    family, step = min(floors, key=floors.__getitem__), min(costs, key=costs.__getitem__)
-    own = {each: value for each, value in best.items() if each[0] in (family, step)}
-    return space, function, {"family": family, "step": step, **own}
-
-
-def _net(name: str) -> tuple[Space, Callable[[Params], float], Params]:
-    """Make a net of one to five layers, each with a width and a dropout of its own."""
-    rng = _rng(name)
-    n_best, rate = 3, -2.5
-    widths, dropouts = 2 ** rng.integers(4, 9, size=5), rng.uniform(0.1, 0.5, size=5)
-
-    def space(trial: optuna.trial.BaseTrial) -> dict[str, Any]:
-        n_layers = trial.suggest_int("layers", 1, 5)
-        params = {"layers": n_layers, "rate": trial.suggest_float("rate", 1e-5, 1e-1, log=True)}
-        for i in range(n_layers):
-            params[f"width{i}"] = trial.suggest_int(f"width{i}", 8, 512, log=True)
-            params[f"dropout{i}"] = trial.suggest_float(f"dropout{i}", 0.0, 0.7)
-        return params
-
-    def function(params: Params) -> float:
-        n_layers = params["layers"]
-        loss = 0.02 * (n_layers - n_best) ** 2 + 0.05 * (math.log10(params["rate"]) - rate) ** 2
-        for i in range(n_layers):
-            loss += 0.02 * math.log2(params[f"width{i}"] / widths[i]) ** 2
-            loss += 0.3 * (params[f"dropout{i}"] - dropouts[i]) ** 2
-        return float(loss)
-
-    minimizer: dict[str, Any] = {"layers": n_best, "rate": 10**rate}
-    for i in range(n_best):
-        minimizer |= {f"width{i}": int(widths[i]), f"dropout{i}": float(dropouts[i])}
-    return space, function, minimizer
-
-
-def _optimizer(name: str) -> tuple[Space, Callable[[Params], float], Params]:
-    """Make three optimizers: one with momentum, one with Nesterov's choice below it."""
-    del name
-
-    def space(trial: optuna.trial.BaseTrial) -> dict[str, Any]:
-        params: dict[str, Any] = {
-            "optimizer": trial.suggest_categorical("optimizer", ["adam", "sgd", "rprop"]),
-            "rate": trial.suggest_float("rate", 1e-5, 1.0, log=True),
-        }
-        if params["optimizer"] == "sgd":
-            params["momentum"] = trial.suggest_float("momentum", 0.0, 0.99)
-            if params["momentum"] > 0.5:
-                params["nesterov"] = trial.suggest_categorical("nesterov", [False, True])
-        return params
-
-    def function(params: Params) -> float:
-        rate = math.log10(params["rate"])
-        if params["optimizer"] == "adam":
-            return 0.05 + 0.1 * (rate + 3) ** 2
-        if params["optimizer"] == "rprop":
-            return 0.2 + 0.1 * (rate + 2) ** 2
-        momentum = 0.5 * float(params["momentum"] - 0.9) ** 2
-        plain = 0.0 if params.get("nesterov", False) else 0.04
-        return 0.1 * (rate + 1.5) ** 2 + momentum + plain
-
-    return space, function, {
-        "optimizer": "sgd", "rate": 10**-1.5, "momentum": 0.9, "nesterov": True
-    }  # fmt: skip
-
-
-def _rugged_choices(name: str) -> tuple[Space, Callable[[Params], float], Params]:
+def _rugged_choices(name: str) -> Made:
     """Make Rastrigin's function of five numbers that each of five choices moves."""
-    rng = _rng(name)
+    rng = rng_of(name)
     moves, penalties = rng.uniform(-0.6, 0.6, size=(5, 6, 5)), rng.uniform(0.2, 3.0, size=(5, 6))
     best = rng.integers(6, size=5)
     penalties[np.arange(5), best] = 0.0
 
     def space(trial: optuna.trial.BaseTrial) -> dict[str, Any]:
         choices = {f"c{i}": trial.suggest_categorical(f"c{i}", list("abcdef")) for i in range(5)}
-        return {**_numbers(5)(trial), **choices}
+        return {**numbers(5)(trial), **choices}
 
     def chosen(params: Params) -> npt.NDArray[np.intp]:
         return np.array(["abcdef".index(params[f"c{i}"]) for i in range(5)])
 
     def function(params: Params) -> float:
         choices = chosen(params)
-        z = _values(params) - moves[np.arange(5), choices].sum(axis=0)
+        z = values(params) - moves[np.arange(5), choices].sum(axis=0)
         return rastrigin(z) / 5 + float(penalties[np.arange(5), choices].sum())
 
     x = moves[np.arange(5), best].sum(axis=0)
@@ -239,7 +135,7 @@ def _rugged_choices(name: str) -> tuple[Space, Callable[[Params], float], Params
     )
 
 
-def _boosting(name: str) -> tuple[Space, Callable[[Params], float], Params]:
+def _boosting(name: str) -> Made:
     """Make the parameters of boosted trees, of which rate and number of trees interact."""
     del name
 
@@ -272,11 +168,43 @@ def _boosting(name: str) -> tuple[Space, Callable[[Params], float], Params]:
     }  # fmt: skip
 
 
-def _bits(n: int) -> Callable[[str], tuple[Space, Callable[[Params], float], Params]]:
+def _grid(name: str) -> Made:
+    """Make the grid of a table: two numbers that interact, and three things to choose."""
+    rates, batches = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0], [16, 32, 64, 128, 256]
+    activations = ["relu", "tanh", "gelu", "elu"]
+    rng = rng_of(name)
+    best = rng.integers([1, 1, 1, 1, 0], [6, 6, 4, 4, 4])
+
+    def space(trial: optuna.trial.BaseTrial) -> dict[str, Any]:
+        return {
+            "rate": trial.suggest_categorical("rate", rates),
+            "width": trial.suggest_categorical("width", [2**i for i in range(4, 11)]),
+            "batch": trial.suggest_categorical("batch", batches),
+            "dropout": trial.suggest_float("dropout", 0.0, 0.8, step=0.2),
+            "activation": trial.suggest_categorical("activation", activations),
+        }
+
+    def function(params: Params) -> float:
+        rate = rates.index(params["rate"]) - best[0]
+        width = math.log2(params["width"]) - 4 - best[1]
+        return float(
+            0.01 * (rate**2 + width**2 + rate * width)
+            + 0.004 * abs(batches.index(params["batch"]) - best[2])
+            + 0.01 * (params["dropout"] / 0.2 - best[3]) ** 2
+            + 0.02 * (activations.index(params["activation"]) != best[4])
+        )
+
+    return space, function, {
+        "rate": rates[best[0]], "width": int(2 ** (4 + best[1])), "batch": batches[best[2]],
+        "dropout": round(0.2 * int(best[3]), 1), "activation": activations[best[4]],
+    }  # fmt: skip
+
+
+def _bits(n: int) -> Callable[[str], Made]:
     """Return a maker of bits that are wrong alone, and worse in pairs."""
 
-    def make(name: str) -> tuple[Space, Callable[[Params], float], Params]:
-        rng = _rng(name)
+    def make(name: str) -> Made:
+        rng = rng_of(name)
         best = rng.integers(2, size=n)
         alone, pairs = rng.uniform(0.2, 1.0, size=n), rng.integers(n, size=(2 * n, 2))
 
@@ -292,23 +220,23 @@ def _bits(n: int) -> Callable[[str], tuple[Space, Callable[[Params], float], Par
     return make
 
 
-def _order(name: str) -> tuple[Space, Callable[[Params], float], Params]:
+def _order(name: str) -> Made:
     """Make an order of eight things by keys, worse by the weight of each pair that is wrong."""
-    rng = _rng(name)
+    rng = rng_of(name)
     target, weights = rng.permutation(8), rng.uniform(0.1, 1.0, size=(8, 8))
     upper = np.triu_indices(8, 1)
 
     def function(params: Params) -> float:
-        keys = _values(params)[target]
+        keys = values(params)[target]
         wrong = keys[upper[0]] > keys[upper[1]]  # the target has rising keys
         return float(weights[upper] @ wrong)
 
     keys = np.empty(8)
     keys[target] = np.linspace(0.05, 0.95, 8)
-    return _numbers(8, 0.0, 1.0), function, {f"x{i}": float(key) for i, key in enumerate(keys)}
+    return numbers(8, 0.0, 1.0), function, {f"x{i}": float(key) for i, key in enumerate(keys)}
 
 
-def _hartmann(name: str) -> tuple[Space, Callable[[Params], float], Params]:
+def _hartmann(name: str) -> Made:
     del name
     known = (0.20168952, 0.15001069, 0.47687398, 0.27533243, 0.31165162, 0.65730054)
     minimizer = {f"x{i}": x for i, x in enumerate(known, 1)}
@@ -320,40 +248,45 @@ def _hartmann(name: str) -> tuple[Space, Callable[[Params], float], Params]:
     return space, lambda params: functions.hartmann6(params) - least, minimizer
 
 
-Maker = Callable[[str], tuple[Space, Callable[[Params], float], Params]]
-
-
-def _of(dimension: int, function: Callable[[Vector], float]) -> Maker:
-    return lambda name: _shifted(name, dimension, function)
-
-
 _MAKERS: dict[str, Maker] = {
-    "plateau-3d": _of(3, _failing_outside(100.0, 2.0)),
-    "plateau-4d": _of(4, _failing_outside(100.0, 2.0)),
-    "plateau-5d": _of(5, lambda z: min(sphere(z), 10.0)),
-    "penalty-5d": _of(5, _failing_outside(1e9, 4.0)),
-    "infinite-4d": _of(4, _failing_outside(math.inf, 3.0)),
-    "tree": _tree,
-    "net": _net,
-    "optimizer": _optimizer,
+    "plateau-3d": shifted(3, _failing_outside(100.0, 2.0)),
+    "plateau-4d": shifted(4, _failing_outside(100.0, 2.0)),
+    "plateau-5d": shifted(5, lambda z: min(sphere(z), 10.0)),
+    "penalty-5d": shifted(5, _failing_outside(1e9, 4.0)),
+    "infinite-4d": shifted(4, _failing_outside(math.inf, 3.0)),
+    "tree": tree,
+    "net": net,
+    "optimizer": optimizer,
     "rugged-choices": _rugged_choices,
-    "rosenbrock-5d": _of(5, rosenbrock),
-    "rosenbrock-10d": _of(10, rosenbrock),
-    "rastrigin-5d": _of(5, rastrigin),
-    "rastrigin-10d": _of(10, rastrigin),
-    "ackley-5d": _of(5, functions.ackley_at),
-    "ackley-20d": _of(20, functions.ackley_at),
-    "levy-5d": _of(5, levy),
-    "levy-10d": _of(10, levy),
-    "sphere-40d": _of(40, sphere),
-    "exploding-bowl": _of(5, exploding_bowl),
-    "exploding-ellipsoid": _of(5, exploding_ellipsoid),
+    "rosenbrock-5d": shifted(5, rosenbrock),
+    "rosenbrock-10d": shifted(10, rosenbrock),
+    "rastrigin-5d": shifted(5, rastrigin),
+    "rastrigin-10d": shifted(10, rastrigin),
+    "ackley-5d": shifted(5, functions.ackley_at),
+    "ackley-20d": shifted(20, functions.ackley_at),
+    "levy-5d": shifted(5, levy),
+    "levy-10d": shifted(10, levy),
+    "sphere-40d": shifted(40, sphere),
+    "exploding-bowl": shifted(5, exploding_bowl),
+    "exploding-ellipsoid": shifted(5, exploding_ellipsoid),
     "hartmann6": _hartmann,
     "boosting": _boosting,
     "bits-30": _bits(30),
     "bits-60": _bits(60),
     "order-8": _order,
+    "sphere-noise-1": shifted(5, sphere),
+    "sphere-noise-5": shifted(5, sphere),
+    "boosting-noise": _boosting,
+    "grid-noise": _grid,
 }
+
+_NOISE = {
+    "sphere-noise-1": 1.0,
+    "sphere-noise-5": 5.0,
+    "boosting-noise": 0.02,
+    "grid-noise": 0.02,
+}
+"""Standard deviation of the noise of an evaluation."""
 
 
 class _RandomTrial(optuna.trial.FixedTrial):
@@ -374,21 +307,23 @@ def _read(name: str, source: str) -> HardProblem:
     del source
     space, function, minimizer = _MAKERS[name](name)
     rng = np.random.default_rng(0)
-    values = np.array([function(space(_RandomTrial(rng))) for _ in range(_N_TYPICAL)])
+    drawn = np.array([function(space(_RandomTrial(rng))) for _ in range(_N_TYPICAL)])
     return HardProblem(
         name=name,
         space=space,
         function=function,
         optimum=0.0,
         minimizer=minimizer,
-        typical=float(np.median(values[np.isfinite(values)])),
+        typical=float(np.median(drawn[np.isfinite(drawn)])),
+        noise=_NOISE.get(name, 0.0),
     )
 
 
 _SOURCE = Source("defined", "values of the formulas")
 FAMILY = Family(
     name="hard",
-    description="25 functions: plateaus, conditions, rugged, of many dimensions or magnitudes",
+    description="29 functions: plateaus, conditions, rugged, of many dimensions or magnitudes, "
+    "noisy",
     problems=tuple(_MAKERS),
     sources=(_SOURCE,),
     read=_read,

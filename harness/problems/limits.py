@@ -6,6 +6,8 @@ CIFAR-10 the best cells do.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from harness.problems import costs
@@ -17,17 +19,22 @@ from harness.problems.table import TabularBenchmark
 _QUANTILE = 0.25
 
 
-def limited(text: str, table: TabularBenchmark, cost: str, values: costs.Floats) -> ExtendedTable:
+def limited(
+    text: str, table: TabularBenchmark, values: Mapping[str, costs.Floats]
+) -> ExtendedTable:
     """Accuracy, maximised under a constraint: cost - limit must be zero or less.
 
     Args:
         text: Text of the problem.
         table: The cells with their accuracies.
-        cost: One of :data:`harness.problems.costs.COSTS`.
-        values: Cost of each cell, shape (n_cells,).
+        values: Cost of each cell, shape (n_cells,), by names of
+            :data:`harness.problems.costs.COSTS`.
     """
-    limit = Limit(values, float(np.quantile(values, _QUANTILE)))
-    return ExtendedTable(text, table, limits={cost: limit}, own_notes=(costs.note(cost),))
+    limits = {
+        cost: Limit(of_cells, float(np.quantile(of_cells, _QUANTILE)))
+        for cost, of_cells in values.items()
+    }
+    return ExtendedTable(text, table, limits=limits, own_notes=tuple(map(costs.note, values)))
 
 
 FAMILY = costs.family(

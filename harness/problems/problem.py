@@ -2,7 +2,7 @@
 
 Every problem has what the runner needs (:class:`Problem`). What the metrics need beside it depends
 on its kind (:class:`harness.problems.evaluation.Kind`): a scalar problem has one objective and an
-optimum, a trade-off two losses.
+optimum, a trade-off several losses.
 """
 
 from __future__ import annotations
@@ -86,11 +86,14 @@ class ScalarProblem(Problem, Protocol):
 
 
 class TradeoffProblem(Problem, Protocol):
-    """A problem of two objectives that are known of every configuration."""
+    """A problem of several objectives whose front is known."""
 
     @property
     def losses(self) -> Floats:
-        """Objectives, smaller is better; shape (n_configurations, n_objectives)."""
+        """Objectives, smaller is better; shape (n, n_objectives).
+
+        Those of every configuration of a table, else of points of the front.
+        """
 
 
 def with_top(problem: Problem, top: int | None) -> Problem:

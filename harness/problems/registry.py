@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 import difflib
 
+from harness.problems import fronts
 from harness.problems import functions
 from harness.problems import hard
 from harness.problems import hpo
@@ -32,6 +33,7 @@ FAMILIES: tuple[Family, ...] = (
     functions.FAMILY,
     hard.FAMILY,
     tradeoffs.FAMILY,
+    fronts.FAMILY,
     limits.FAMILY,
 )
 

@@ -10,7 +10,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-import inspect
 import math
 import time
 import traceback
@@ -20,7 +19,6 @@ import joblib
 from joblib.externals.loky import ProcessPoolExecutor
 from joblib.externals.loky.process_executor import BrokenProcessPool
 import optuna
-from optuna.samplers import BaseSampler
 from optuna.trial import TrialState
 from threadpoolctl import threadpool_limits
 
@@ -28,19 +26,19 @@ from harness import problems
 from harness.experiment import Cell
 from harness.experiment import CellResult
 from harness.problems import Problem
-from harness.problems import TabularBenchmark
 from harness.problems.evaluation import Evaluations
 from harness.problems.evaluation import Measurement
 from harness.run.engines import Engine
 from harness.run.engines import completed
 from harness.run.engines import watched
+from harness.run.final_ranking import ranking_quality
+from harness.run.final_ranking import recommended
 from harness.run.processes import Terminated
 from harness.run.provenance import provenance
 from harness.run.store import Store
 from harness.run.workers import Workers
 from harness.run.workers import duration_of
 from harness.samplers import build
-from optuna_zaps.search.model import MIN_LABELS
 
 
 ASKS_PER_EVALUATION = 20
@@ -218,11 +216,12 @@ def run_cell(cell: Cell) -> CellResult:
         tell_seconds=_rounded([tell_seconds[number] for number in range(len(asked))]),
         user_attrs=tuple(_compact(trial.user_attrs) for trial in study.get_trials(deepcopy=False)),
         provenance=provenance(),
-        spearman=_ranking_quality(sampler, study, problem),
+        spearman=ranking_quality(sampler, study, problem),
         configurations=tuple(evaluate.configurations),
         values=tuple(evaluate.values),
         constraints=tuple(evaluate.constraints),
         seconds=tuple(ends) if cell.durations else None,
+        recommended=recommended(sampler, study, problem, evaluate.configurations),
     )
 
 
@@ -255,28 +254,6 @@ def _constrain(trial: optuna.Trial, constraints: Mapping[str, float]) -> None:
         )
     for name, value in constraints.items():
         trial.set_constraint(name, value)
-
-
-def _ranking_quality(sampler: BaseSampler, study: optuna.Study, problem: Problem) -> float | None:
-    """Spearman correlation of the final prediction with the truth over the whole table.
-
-    ``None`` if the problem is no table of one value each, or the sampler does not predict.
-
-    A sampler predicts if it has ``rank(study, n)``, which gives the ``n`` predicted best: their
-    parameters, and the prediction as ``mean``.
-    """
-    if not isinstance(problem, TabularBenchmark):
-        return None
-    benchmark, rank = problem, getattr(sampler, "rank", None)
-    if rank is None or not {"study", "n"} <= inspect.signature(rank).parameters.keys():
-        return None
-    if len(study.get_trials(deepcopy=False)) < MIN_LABELS:
-        return None
-    from scipy import stats  # noqa: PLC0415  # slow to import
-
-    ranking = rank(study, n=len(benchmark.values))
-    truth = benchmark.values[benchmark.rows(ranking)]
-    return float(stats.spearmanr(ranking["mean"], truth).statistic)
 
 
 def _run_and_save(cell: Cell, store: Store) -> Outcome:

@@ -174,6 +174,7 @@ def _check(result: CellResult) -> None:
         ((int, float, list), result.values),
         ((int, float, type(None)), (result.spearman,)),
         ((int, float), result.seconds or ()),
+        ((int, type(None)), (result.recommended,)),
     )
     sound = all(isinstance(value, expected) for expected, values in types for value in values)
     by_ask = (result.ask_seconds, result.tell_seconds, result.user_attrs, result.seconds)

@@ -3,6 +3,7 @@
 from harness.samplers.entry import Entry
 from harness.samplers.registry import available
 from harness.samplers.registry import build
+from harness.samplers.registry import how_to_have
 from harness.samplers.registry import make_spec
 from harness.samplers.registry import make_specs
 from harness.samplers.registry import paper_initial_proxies
@@ -13,6 +14,7 @@ __all__ = [
     "Entry",
     "available",
     "build",
+    "how_to_have",
     "make_spec",
     "make_specs",
     "paper_initial_proxies",

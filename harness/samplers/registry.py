@@ -20,6 +20,7 @@ import math
 import tempfile
 from typing import Any
 
+import optuna
 from optuna.distributions import BaseDistribution
 from optuna.distributions import CategoricalDistribution
 from optuna.samplers import BaseSampler
@@ -31,6 +32,8 @@ from harness.fingerprint import fingerprint
 from harness.problems import Problem
 from harness.problems import TabularBenchmark
 from harness.problems.family import split
+from harness.problems.fronts import FrontProblem
+from harness.problems.functions import FunctionProblem
 from harness.problems.objects import ObjectProblem
 from harness.run.processes import Terminated
 from harness.samplers.entry import Entry
@@ -39,6 +42,9 @@ from harness.syntax import parse
 
 ENTRY_POINTS = "optuna_zaps.samplers"
 """Group of the entry points by which installed packages add samplers."""
+
+_N_PROBED = 50
+"""Random trials that show whether parameters depend on each other."""
 
 _BANANAS_ENCODINGS = {"nasbench201": "edge-paths", "nasbench101": "vertex-paths"}
 
@@ -130,11 +136,11 @@ def _is_pool(benchmark: TabularBenchmark) -> bool:
 
 
 def _hebo_arguments(problem: Problem, budget: int) -> dict[str, Any]:
-    return {"search_space": _fixed_space(problem)}
+    return {"search_space": fixed_space(problem)}
 
 
 def _smac_arguments(problem: Problem, budget: int) -> dict[str, Any]:
-    space = _fixed_space(problem)
+    space = fixed_space(problem)
     if space is None:
         raise ValueError(
             f"SMAC must be told the search space, but {problem.text} has none that is fixed. "
@@ -149,11 +155,29 @@ def _nevergrad_arguments(problem: Problem, budget: int) -> dict[str, Any]:
     return {"budget": budget}
 
 
-def _fixed_space(problem: Problem) -> Mapping[str, BaseDistribution] | None:
+def fixed_space(problem: Problem) -> Mapping[str, BaseDistribution] | None:
     """Search space that every trial has, ``None`` where parameters depend on each other."""
     if problem.table is not None:
         return problem.table.search_space
+    if isinstance(problem, FunctionProblem | FrontProblem):
+        return _common_space(problem)
     return problem.space if isinstance(problem, ObjectProblem) else None
+
+
+@lru_cache
+def _common_space(
+    problem: FunctionProblem | FrontProblem,
+) -> Mapping[str, BaseDistribution] | None:
+    """Search space of random trials if it is always the same, else ``None``."""
+    study = optuna.create_study(
+        sampler=optuna.samplers.RandomSampler(0), directions=problem.directions
+    )
+    spaces = []
+    for _ in range(_N_PROBED):
+        trial = study.ask()
+        problem.suggest(trial)
+        spaces.append(trial.distributions)
+    return spaces[0] if all(space == spaces[0] for space in spaces) else None
 
 
 def _univariate_arguments(problem: Problem, budget: int) -> dict[str, Any]:
@@ -310,6 +334,11 @@ def _entries() -> Mapping[str, Entry]:
 def available() -> tuple[Entry, ...]:
     """The samplers that have a name."""
     return tuple(sorted(_entries().values(), key=lambda entry: entry.name not in _ENTRIES))
+
+
+def how_to_have(name: str) -> str:
+    """Command that installs what a sampler of :func:`available` lacks, empty if nothing."""
+    return _entries()[name].how_to_have
 
 
 def make_spec(text: str) -> SamplerSpec:

@@ -8,6 +8,8 @@ so that the search explores there.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from optuna_zaps.surrogates.kernel import Kernel
@@ -48,6 +50,7 @@ class AveragedProcesses:
         self._X: Features = np.empty((0, 0))
         self._labels: FloatArray = np.empty(0)
         self._center, self._scale = 0.0, 1.0
+        self._reach = 0.0
         self.label_scale: LabelScale = LinearScale()
         """Scale of the predictions after the latest fit."""
 
@@ -61,12 +64,24 @@ class AveragedProcesses:
         n_hyper = self._settings.n_hyper(len(y))
         fitted_on = (X[:n_hyper].tobytes(), y[:n_hyper].tobytes())
         if fitted_on != self._fitted_on:
-            labels, *_ = self._standardized(y[:n_hyper])
-            for process in self.processes:
-                process.fit_hyperparameters(X[:n_hyper], labels)
+            self._fit_hyperparameters(X[:n_hyper], y[:n_hyper])
             self._fitted_on = fitted_on
         self._X = X
         self._labels, self._center, self._scale, self.label_scale = self._standardized(y)
+
+    def _fit_hyperparameters(self, X: Features, y: FloatArray) -> None:
+        """Fit the hyper-parameters of all processes, again where labels were raised into noise."""
+        self._reach = 0.0
+        labels, _, scale, _ = self._standardized(y)
+        for process in self.processes:
+            process.fit_hyperparameters(X, labels)
+        # sigma_noise in the unit of the labels, as the process that sees the least of it says.
+        noise = scale * math.sqrt(min(process.noise for process in self.processes))
+        self._reach = self._settings.noise_reach * noise
+        reaching, *_ = self._standardized(y)
+        if not np.array_equal(reaching, labels):
+            for process in self.processes:
+                process.fit_hyperparameters(X, reaching)
 
     def predict(self, X: Features) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation of the mixture, on :attr:`label_scale`.
@@ -120,18 +135,23 @@ class AveragedProcesses:
         if not isinstance(label_scale, LinearScale):
             y = label_scale.scaled(y)
         elif self._settings.clip_failures:
-            y = _clipped(y)
+            y = _clipped(y, self._reach)
         center, scale = float(y.mean()), float(y.std())
         if scale <= 1e-12 * max(1.0, abs(center)):
             scale = 1.0
         return (y - center) / scale, center, scale, label_scale
 
 
-def _clipped(y: FloatArray) -> FloatArray:
-    """Raise labels that are farther below the median than the best is above it."""
+def _clipped(y: FloatArray, reach: float) -> FloatArray:
+    """Raise labels that are farther below the median than the best is above it.
+
+    Args:
+        y: The labels.
+        reach: Distance below the best within which none is raised.
+    """
     best = float(y.max())
     reference = float(np.median(y))
     if reference == best and y.min() < best:  # most labels are the best: raise no other to it
         reference = float(y[y < best].max())
     # As far below the reference as the best is above it: reference - (best - reference).
-    return np.maximum(y, best - 2 * (best - reference))
+    return np.maximum(y, best - max(2 * (best - reference), reach))

@@ -90,6 +90,11 @@ class GaussianProcess:
         self._factor: _Factor | None = None
         self._posterior: _PoolPosterior | None = None
 
+    @property
+    def noise(self) -> float:
+        """Variance of the noise, of labels of variance 1."""
+        return float(np.exp(self.theta[0]))
+
     def fit_hyperparameters(self, X: Features, y: FloatArray) -> None:
         """Fit :attr:`theta` to the best labels: maximum a posteriori, from the prior mean.
 

@@ -30,6 +30,9 @@ class GaussianProcessSettings:
         clip_failures: Whether labels far below the median are raised to as far below it as the
             best lies above: a failure is bad, and how bad must not stretch the scale on which the
             best labels are told apart. Not for constraints, whose labels near 0 matter.
+        noise_reach: Distance below the best label, in standard deviations of the noise, within
+            which no label is raised; 0 for none. Raised to within the noise of the best, labels
+            would show nothing else.
         skew_test: Decides whether the processes see the logarithm of the gaps to the best label,
             which are not clipped then; ``None`` for never.
         max_points: Hyper-parameters are fitted on this many of the best labels; the posterior
@@ -48,6 +51,7 @@ class GaussianProcessSettings:
     prior_std: float
     double_precision: bool
     clip_failures: bool
+    noise_reach: float
     skew_test: SkewTest | None
     max_points: int
     max_iterations: int

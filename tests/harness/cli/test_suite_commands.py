@@ -9,8 +9,11 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+from harness import samplers
 from harness.cli import app
+from harness.cli.compare import usual_samplers
 from harness.run.store import Store
+from harness.suites import SUITES
 
 
 def call(*arguments: str, code: int = 0) -> str:
@@ -103,6 +106,29 @@ def test_the_name_of_a_suite_is_a_command(tmp_path: Path) -> None:
     assert "3 of 3 studies are already done" in call("compare", "tradeoffs", *common)
     for name in ("latency", "params", "train_time"):
         assert f"nasbench201/cifar10-{name}" in first
+
+
+def test_a_sampler_is_left_out_where_it_cannot_be_made(tmp_path: Path) -> None:
+    common = ["-s", "random-distinct", "--seeds", "1", "--budget", "4", "--n-jobs", "1",
+              "--output", str(tmp_path)]  # fmt: skip
+    chosen = ["nasbench201/cifar10-latency", "fronts/zdt1"]
+    output = " ".join(call("compare", *chosen, "-s", "random", *common).split())
+    assert "random-distinct is left out where it cannot be made: fronts/zdt1" in output
+    summary = pd.read_csv(tmp_path / "summary.csv")
+    assert summary.groupby("sampler").size().to_dict() == {"random": 2, "random-distinct": 1}
+    refused = call("compare", "fronts/zdt1", *common, code=2)
+    assert "has no table" in " ".join(refused.replace("│", " ").split())
+
+
+def test_a_suite_names_what_it_leaves_out_where_that_is_not_installed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("cmaes")
+    hard = SUITES["hard"]
+    assert usual_samplers(hard) == [*hard.samplers, "cmaes"]
+    monkeypatch.setattr(samplers, "how_to_have", lambda name: f"pip install {name}")
+    assert usual_samplers(hard) == list(hard.samplers)
+    assert "cmaes is left out" in capsys.readouterr().out
 
 
 @needs_optuna_5

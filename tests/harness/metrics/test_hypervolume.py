@@ -40,7 +40,7 @@ def test_the_hypervolume_is_that_of_optuna() -> None:
 
 
 def four(costs: list[float]) -> ExtendedTable:
-    return tradeoff("made/four", table([1.0, 2.0, 3.0, 0.0]), "params", np.array(costs))
+    return tradeoff("made/four", table([1.0, 2.0, 3.0, 0.0]), {"params": np.array(costs)})
 
 
 def test_a_share_of_the_true_front_by_hand() -> None:

@@ -19,6 +19,7 @@ from harness import problems
 from harness import samplers
 from harness.experiment import make_cells
 from harness.run.runner import run_cell
+from harness.samplers.registry import fixed_space
 
 
 def cli(*arguments: str, path: Path, code: int = 0) -> str:
@@ -156,3 +157,15 @@ def test_nevergrad_keeps_to_every_distribution() -> None:
     assert [t.params for t in first.trials] != [t.params for t in other.trials]
     assert first.best_value < 0.2
     assert samplers.make_spec("nevergrad").budget_aware
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [("hard/levy-5d", {f"x{i}" for i in range(5)}), ("fronts/zdt1", {f"x{i}" for i in range(10)}),
+     ("hard/tree", None), ("functions/conditional", None)],
+)  # fmt: skip
+def test_the_space_of_a_function_is_told_where_it_is_fixed(
+    text: str, names: set[str] | None
+) -> None:
+    space = fixed_space(problems.load(text))
+    assert (None if space is None else set(space)) == names

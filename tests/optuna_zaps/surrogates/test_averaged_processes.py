@@ -13,6 +13,7 @@ import pytest
 
 from optuna_zaps.search.profiles import PROCESSES
 from optuna_zaps.search.profiles import constraint_processes
+from optuna_zaps.search.profiles import pool_processes
 from optuna_zaps.search.profiles import process_settings
 from optuna_zaps.search.profiles import processes
 from optuna_zaps.surrogates import AveragedProcesses
@@ -187,3 +188,31 @@ def test_pending_rows_leave_no_trace() -> None:
         asked.std_given(POOL, np.linspace(0.05, 0.95, k, dtype=np.float32)[:, np.newaxis])
     for one, other in zip(alone.predict(POOL), asked.predict(POOL), strict=True):
         assert one.tolist() == other.tolist()
+
+
+def means(labels: np.ndarray, points: np.ndarray, noise_reach: float) -> np.ndarray:
+    settings = pool_processes(NUMBER_LAYOUT, 0)._settings
+    model = AveragedProcesses(NUMBER_LAYOUT, replace(settings, noise_reach=noise_reach))
+    model.fit(points, labels)
+    return model.predict(POOL)[0]
+
+
+def test_labels_are_not_raised_to_within_the_noise_of_the_best() -> None:
+    """Noise of 1 near the optimum, the best about 2 above the median; far away labels of -15.
+
+    Raised to as far below the median as the best is above it, the far ones would be about -2.
+    """
+    rng = np.random.default_rng(0)
+    points = rng.uniform(0.4, 0.6, 58).astype(np.float32)
+    points[::7] = rng.uniform(0, 0.1, 9)
+    labels = np.where(points < 0.2, -15.0, 0.0) + rng.normal(size=len(points))
+    points = points[:, np.newaxis]
+    raised, kept = (means(labels, points, reach)[5] for reach in (0.0, 30.0))
+    assert raised > -6
+    assert kept == pytest.approx(-15, abs=2)
+
+
+def test_without_noise_no_label_counts_for_more() -> None:
+    labels = -(np.square(7.0 * (POOL[::3, 0].astype(np.float64) - 0.3)) ** 2)
+    one, other = (means(labels, POOL[::3], reach) for reach in (0.0, 30.0))
+    np.testing.assert_array_equal(one, other)
