@@ -154,7 +154,11 @@ class Prediction:
     @cached_property
     def acquisition(self) -> FloatArray:
         """Acquisition value of each candidate on the scale of the surrogate, as ``mean``."""
-        return self.criterion.score(self.scaled_mean, self.spread, self.scaled_labels)
+        return self.worth(self.criterion)
+
+    def worth(self, criterion: Acquisition) -> FloatArray:
+        """Value of each candidate by another acquisition, as :attr:`acquisition`."""
+        return criterion.score(self.scaled_mean, self.spread, self.scaled_labels)
 
     @cached_property
     def bound(self) -> FloatArray:

@@ -41,6 +41,7 @@ from optuna_zaps.search.reselection import ScreeningSettings
 from optuna_zaps.search.schedule import AnytimeSchedule
 from optuna_zaps.search.schedule import BudgetSchedule
 from optuna_zaps.search.search import SearchSettings
+from optuna_zaps.search.stall import StallSettings
 from optuna_zaps.surrogates import AdditiveTerm
 from optuna_zaps.surrogates import AveragedProcesses
 from optuna_zaps.surrogates import FeatureLayout
@@ -91,6 +92,7 @@ class Profile:
         pool: Size and spread of pools, where the space is too large to enumerate.
         n_global_alike: Points over the whole space of a pool where there are neither proxies nor
             numbers.
+        stall: What a search of pools with numbers does once it stands still; ``None`` to go on.
 
     Example:
         A surrogate of one's own is a class with ``fit`` and ``predict``, and a factory that is
@@ -124,6 +126,7 @@ class Profile:
     outcomes: OutcomeSettings
     pool: PoolSettings
     n_global_alike: int
+    stall: StallSettings | None
 
     def __post_init__(self) -> None:
         for factory in (self.model.surrogate, self.outcomes.constraint_surrogate):
@@ -171,6 +174,7 @@ class Profile:
             outcomes=_outcomes(trees),
             pool=_POOL,
             n_global_alike=_N_GLOBAL_ALIKE,
+            stall=None,
         )
 
     @classmethod
@@ -216,6 +220,12 @@ class Profile:
             outcomes=_outcomes(constraint_processes),
             pool=_POOL,
             n_global_alike=_N_GLOBAL_ALIKE,
+            stall=StallSettings(
+                n_latest=10,
+                least_gain=0.01,
+                period=2,
+                acquisition=UpperConfidenceBound(ConstantExploration(beta=2.5)),
+            ),
         )
 
     @classmethod
@@ -327,8 +337,9 @@ class Profile:
             # Nothing tells far points apart: one that shares little with those seen is like any
             # other, and seldom chosen.
             pool = replace(pool, n_global=self.n_global_alike)
+        stall = self.stall if situation.is_pool and situation.with_numbers else None
         return SearchSettings(
-            schedule, self._start(situation), self.initial_selection, model, pool
+            schedule, self._start(situation), self.initial_selection, model, pool, stall
         )
 
     def _start(self, situation: Situation) -> InitialDesign:

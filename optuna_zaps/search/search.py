@@ -29,6 +29,7 @@ from optuna_zaps.search.proxies import ProxyTable
 from optuna_zaps.search.proxy_fit import ConsensusSettings
 from optuna_zaps.search.proxy_fit import consensus_subset
 from optuna_zaps.search.schedule import Schedule
+from optuna_zaps.search.stall import StallSettings
 
 
 FloatArray = npt.NDArray[np.float64]
@@ -46,6 +47,7 @@ class SearchSettings:
         initial_selection: Chooses, without labels, the proxies that seed the start.
         model: Settings of the model.
         pool: Size and spread of pools, where the space is too large to enumerate.
+        stall: What the search does once it stands still; ``None`` to go on.
     """
 
     schedule: Schedule
@@ -53,6 +55,7 @@ class SearchSettings:
     initial_selection: ConsensusSettings
     model: ModelSettings
     pool: PoolSettings
+    stall: StallSettings | None = None
 
 
 @dataclass(frozen=True)
@@ -184,13 +187,16 @@ class ZAPSSearch:
             rng = stream(self._seed, "random", number)
             return Proposal(int(rng.choice(np.flatnonzero(free))), "random")
         prediction = self.model.predict(history)
-        best = prediction.best_of(prediction.acquisition, free)  # Alg. 3, line 8
+        stall, score = self.settings.stall, prediction.acquisition
+        if stall is not None and stall.explores(number, history.labels):
+            score = prediction.worth(stall.acquisition)
+        best = prediction.best_of(score, free)  # Alg. 3, line 8
         return Proposal(
             best,
             "model",
             means=(float(prediction.mean[best]),),
             stds=(float(prediction.std[best]),),
-            acquisition=float(prediction.label_scale.labels(prediction.acquisition)[best]),
+            acquisition=float(prediction.label_scale.labels(score)[best]),
             proxies=prediction.proxies,
         )
 

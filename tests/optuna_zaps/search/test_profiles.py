@@ -21,6 +21,7 @@ from optuna_zaps.search.initial_design import UniformDesign
 from optuna_zaps.search.profiles import Situation
 from optuna_zaps.search.profiles import process_settings
 from optuna_zaps.search.schedule import AnytimeSchedule
+from optuna_zaps.surrogates import AdditiveTerm
 from optuna_zaps.surrogates import FeatureLayout
 from optuna_zaps.surrogates import ParameterTerm
 
@@ -76,6 +77,8 @@ def test_the_anytime_profile_adapts(
     assert settings.start == (start or profile.start)
     assert settings.model.neighbourhood == (not situation.is_pool)
     assert settings.model.shortlist.share == (1.0 if situation.is_pool else 1 / 8)
+    explores = situation.is_pool and situation.with_numbers
+    assert (settings.stall is not None) == explores
 
 
 @pytest.mark.parametrize("with_numbers", [True, False])
@@ -95,7 +98,8 @@ def test_the_noise_of_a_process_depends_on_what_it_sees() -> None:
     for n_proxies in (0, 2):
         settings = process_settings(FeatureLayout(n_proxies, (1, 3), (True, False)))
         assert settings.noise == 0.001
-        assert {terms[0] for terms in settings.kernels} == {ParameterTerm.with_relevance}
+        for terms in settings.kernels:
+            assert terms[:2] == (ParameterTerm.with_relevance, AdditiveTerm)
 
 
 def test_a_start_of_another_length_is_that_without_proxies_too() -> None:
