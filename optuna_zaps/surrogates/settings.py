@@ -19,6 +19,8 @@ class GaussianProcessSettings:
 
     Attributes:
         kernels: Terms of the covariance of each process; a covariance is their sum.
+        error_power: Power q of the weights of averaged processes, each e^-q for the mean squared
+            leave-one-out error e of a process; 0 for equal weights.
         noise: Prior median of the noise variance, of labels of variance 1.
         least_noise: Lower bound of the noise variance. Below 0.1 % of the variance near-equal
             labels would contradict each other.
@@ -43,6 +45,7 @@ class GaussianProcessSettings:
     """
 
     kernels: tuple[tuple[TermFactory, ...], ...]
+    error_power: float
     noise: float
     least_noise: float
     prior_std: float
