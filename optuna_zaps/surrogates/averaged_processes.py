@@ -26,7 +26,8 @@ _LEAST_ERROR = 1e-12
 class AveragedProcesses:
     """Mixture of Gaussian processes, one for each kernel of the settings.
 
-    A process weighs the more the better it predicts each label from the others.
+    A process weighs the more the better it predicts each label from the others. The last one sees
+    no proxies, and the others weigh less as labels come.
 
     Args:
         layout: Meaning of the columns of ``X``.
@@ -122,9 +123,12 @@ class AveragedProcesses:
         """Weights w_i of the processes, which have predicted from the labels."""
         if len(self.processes) == 1:
             return np.ones(1)
-        errors = [process.leave_one_out_error(self._labels) for process in self.processes]
+        errors = np.array([each.leave_one_out_error(self._labels) for each in self.processes])
+        errors += _LEAST_ERROR
+        # e_i max(1, n / n_0) for the processes with proxies
+        errors[:-1] *= max(1.0, len(self._labels) / self._settings.n_trusted)
         # w_i = e_i^-q / (sum of e_j^-q)
-        powers = np.power(np.add(errors, _LEAST_ERROR), -self._settings.error_power)
+        powers = errors**-self._settings.error_power
         weights: FloatArray = powers / powers.sum()
         return weights
 

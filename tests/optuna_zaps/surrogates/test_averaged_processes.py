@@ -127,8 +127,12 @@ def leave_one_out_error(process: GaussianProcess, rows: Features, labels: FloatA
     return float(np.mean(np.square(errors)))
 
 
-@pytest.mark.parametrize("power", [0.0, 1.0, 3.0])
-def test_the_mixture_is_that_of_normals_weighed_by_their_error(power: float) -> None:
+@pytest.mark.parametrize(
+    ("power", "n_trusted"), [(0.0, 5), (1.0, len(AGREEING)), (3.0, 200), (1.0, 10)]
+)
+def test_the_mixture_is_that_of_normals_weighed_by_their_error(
+    power: float, n_trusted: int
+) -> None:
     """Its variance is the mean variance and the variance of the means.
 
     w1 v1 + w2 v2 + w1 w2 (m1 - m2)^2, by the law of total variance.
@@ -137,7 +141,11 @@ def test_the_mixture_is_that_of_normals_weighed_by_their_error(power: float) -> 
     # Neither process predicts the noise.
     labels = AGREEING_LABELS + 0.5 * np.random.default_rng(0).normal(size=len(rows))
     settings = replace(
-        process_settings(LAYOUT), clip_failures=False, first=len(rows), error_power=power
+        process_settings(LAYOUT),
+        clip_failures=False,
+        first=len(rows),
+        error_power=power,
+        n_trusted=n_trusted,
     )
     center, scale = labels.mean(), labels.std()
     moments, errors = [], []
@@ -147,8 +155,8 @@ def test_the_mixture_is_that_of_normals_weighed_by_their_error(power: float) -> 
         moments.append(process.predict(X[rows], (labels - center) / scale, X))
         errors.append(leave_one_out_error(process, X[rows], (labels - center) / scale))
     (mean1, variance1), (mean2, variance2) = moments
-    # w1 / w2 = (e2 / e1)^q
-    odds = (errors[1] / errors[0]) ** power
+    # w1 / w2 = (e2 / (e1 max(1, n / n_0)))^q
+    odds = (errors[1] / (errors[0] * max(1, len(rows) / n_trusted))) ** power
     weight1, weight2 = odds / (1 + odds), 1 / (1 + odds)
     between = weight1 * weight2 * np.square(mean1 - mean2)
     expected = weight1 * variance1 + weight2 * variance2 + between
@@ -166,7 +174,7 @@ def test_the_mixture_is_that_of_normals_weighed_by_their_error(power: float) -> 
 
 
 def test_useless_proxies_weigh_less_than_telling_ones() -> None:
-    """What the labels are made of is told by the proxies, or by the parameters alone."""
+    """Labels follow from the proxies, or from the parameters alone."""
     rows = np.random.default_rng(0).permutation(len(GRID))[:60]
     by_proxies = 3.0 * RANKS.mean(axis=1)
     by_parameters = (GRID.codes[:, 0] + 2.0 * (GRID.codes[:, 1] == 1)).astype(np.float64)
