@@ -453,6 +453,8 @@ PAPER_TREES = XGBoostSettings(
 
 PROCESSES = GaussianProcessSettings(
     kernels=((ParameterTerm,),),
+    error_power=2.0,
+    n_trusted=50,
     noise=0.05,
     least_noise=1e-3,
     prior_std=1.5,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 import subprocess
 import sys
@@ -9,29 +10,50 @@ import sys
 import pandas as pd
 import pytest
 
+from harness.statistics import compare
+from harness.statistics import holm
+
 
 pytestmark = pytest.mark.slow
 
 
+WITH_PROXIES = (
+    "nasbench201/cifar10@package",
+    "nasbench201/cifar100@package",
+    "nasbench201/imagenet16_120@package",
+    "hpo/car@package-costs",
+    "hpo/slice_localization@package-costs",
+)
+WITH_PROXIES_IN_FILES = ("nasbench101/cifar10@parquet", "nasbench101/cifar10@parquet-own")
+WITHOUT = "without=zaps-misled(lie='none')"
+
+
+def compared(folder: Path, *arguments: str) -> pd.DataFrame:
+    """Summary of a comparison, a row per study and budget."""
+    subprocess.run(
+        [sys.executable, "-m", "harness.cli", "compare", *arguments, "--output", str(folder)],
+        check=True,
+        capture_output=True,
+    )
+    return pd.read_csv(folder / "summary.csv")
+
+
 def means(folder: Path, suite: str, metric: str) -> pd.DataFrame:
     """Mean of a metric over 20 seeds, a row per problem and a column per sampler."""
-    arguments = [
-        "compare",
-        suite,
-        "-s",
-        "zaps",
-        "-s",
-        "tpe",
-        "--seeds",
-        "20",
-        "--output",
-        str(folder),
-    ]
-    subprocess.run(
-        [sys.executable, "-m", "harness.cli", *arguments], check=True, capture_output=True
-    )
-    frame = pd.read_csv(folder / "summary.csv")
+    frame = compared(folder, suite, "-s", "zaps", "-s", "tpe", "--seeds", "20")
     return frame.pivot_table(metric, "problem", "sampler")
+
+
+def test_proxies_are_nowhere_worse_than_none(tmp_path: Path) -> None:
+    problems = WITH_PROXIES + (WITH_PROXIES_IN_FILES if "ZAPS_DATA_DIR" in os.environ else ())
+    budgets = ("--budget", "50", "--budget", "100", "--budget", "200")
+    summary = compared(
+        tmp_path, *problems, "-s", "zaps", "-s", WITHOUT, *budgets, "--seeds", "40"
+    )  # fmt: skip
+    tests = compare(summary, metric="regret", reference="without")
+    assert len(tests) == 3 * len(problems)
+    # Those of a search without proxies are better: one test for each problem and budget.
+    assert (holm(tests["p_value"]) >= 0.05).all()
 
 
 def test_the_mean_rank_on_everyday_problems_is_no_worse(tmp_path: Path) -> None:
