@@ -77,7 +77,9 @@ const plots = (() => {
       const matrix = plot.id === "plot-proxies";
       const wide = matrix || plot.closest(".wide") !== null;
       const width = wide ? PRINTED.wide : PRINTED.width;
-      const height = matrix ? PRINTED.matrix : PRINTED.height + legendHeight(data, width);
+      const height = matrix
+        ? Math.min(PRINTED.matrix, 80 + 25 * data[0].y.length)
+        : PRINTED.height + legendHeight(data, width);
       Object.assign(layout, { autosize: false, width, height });
     }
     Plotly.react(plot, data, layout, config);
