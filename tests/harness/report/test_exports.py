@@ -116,9 +116,9 @@ def made(rows: pd.DataFrame) -> Table:
             "loss",
             "loss ±",
             "Loss.",
-            lambda row: f"{row['loss']:.1f}".replace("inf", "∞"),
+            loss,
             larger_is_better=False,
-        ),  # fmt: skip
+        ),
     )
     return Table("made", "50 % of all", "Made up.", columns, rows)
 
