@@ -80,7 +80,7 @@ def runtime_panels(studies: Sequence[Drawn], metric: str, styles: Styles) -> Ite
         whole = axis is Axis.STEPS
         reached = runtimes.sampled(runtimes.reached(times), "at", whole=whole)
         yield Panel(
-            "targets",
+            f"targets-{runtimes.target_metric(metric)}",
             "Targets reached",
             f"Share of the targets that the studies{over} reached by then; higher and further "
             f"left is better. {targets} A study that misses a target stays in the count{cross}.",

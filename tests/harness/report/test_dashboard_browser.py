@@ -42,14 +42,14 @@ LINES = (
     "progress-precision",
     "progress-gap",
     "progress-found_optimum",
-    "targets",
+    "targets-precision",
     "profile",
     "spread-precision",
     "overhead",
 )
 TESTS = ("tests-precision", "tests-gap")
 PANELS = (*LINES, *TESTS)
-OF_SUITE = ("ranks", "targets", "profile", "groups")
+OF_SUITE = ("ranks", "targets-precision", "profile", "groups")
 # The second problem has fewer seeds, so that its figures are not those of the first.
 OF_TWO = [r for r in studies() if (r.cell.problem, r.cell.seed) != (SECOND, 5)]
 
@@ -234,7 +234,7 @@ def test_several_problems_have_the_views_that_readers_know(on_two: webdriver.Chr
     assert all(before.values())
     assert shown(on_two, "#plot-suite2-wins .heatmaplayer text")
     click(on_two, "sampler", "tpe")
-    for name in ("ranks", "targets", "profile"):
+    for name in ("ranks", "targets-precision", "profile"):
         assert drawn(on_two, f"suite2-{name}") * 3 == before[name] * 2, name
     groups = on_two.execute_script(
         """return document.getElementById("plot-suite2-groups").data
@@ -256,8 +256,8 @@ def test_the_axis_changes_every_figure_that_has_it(on_two: webdriver.Chrome) -> 
             shown(on_two, f"#plot-{name} .xtitle")[0]
             for name in (
                 "suite2-ranks",
-                "suite2-targets",
-                "targets",
+                "suite2-targets-precision",
+                "targets-precision",
                 "progress-precision",
                 "progress-gap",
             )

@@ -35,6 +35,7 @@ from harness.report.runtimes import reached
 from harness.report.runtimes import runtimes
 from harness.report.runtimes import sampled
 from harness.report.runtimes import targets_of
+from harness.report.view_panels import runtime_panels
 
 
 def on(dataset: str = "p") -> TabularBenchmark:
@@ -201,6 +202,25 @@ def test_targets_of_a_share_that_is_found() -> None:
     assert times["runtime"].isna().sum() == 19
 
 
+def test_the_text_of_a_figure_is_about_its_quantity() -> None:
+    # A page shows the problems of several suites in the same cards, one for each name.
+    styles = sampler_styles("abc")
+    panels = [
+        panel
+        for metric in ("precision", "regret", "gap")
+        for panel in runtime_panels(toy(), metric, styles)
+    ]
+    sentences = {panel.name: panel.sentence for panel in panels}
+    assert set(sentences) == {"targets-precision", "targets-regret", "profile"}
+    assert (
+        "20 targets per problem: P@100 of 5 %, 10 %, ..., 100 %." in sentences["targets-precision"]
+    )
+    assert "21 targets per problem: regrets from 100 %" in sentences["targets-regret"]
+    assert {panel.axis for panel in panels} == {Axis.STEPS, Axis.CPU}
+    steps = next(panel for panel in panels if panel.key == "targets-precision@steps")
+    assert list(steps.data) == ["sampler", "evaluations", "share", "ended"]
+
+
 def timed(result: CellResult, *seconds: float) -> CellResult:
     return replace(result, seconds=seconds)
 
@@ -217,11 +237,18 @@ def test_progress_over_cpu_seconds_skips_repeats() -> None:
 
 
 def test_trials_of_several_workers_count_in_the_order_of_their_ends() -> None:
-    # The third ask is beyond the budget, although it ended first.
-    result = timed(study([150, 190, 200, 100], on=on()), 3.0, 2.0, 1.0, 4.0)
-    followed = progress(Snapshot(result, 2), on(), "regret", Axis.CLOCK)
-    assert followed.at.tolist() == [2, 3]
-    assert followed.losses.tolist() == [10, 10]
+    # In the order of their ends the rows are 190, 150, 190 again, 200; the third is no evaluation.
+    result = timed(study([150, 190, 190, 200], on=on()), 2.0, 1.0, 3.0, 4.0)
+    for budget, ends, losses in ((2, [1, 2], [10, 10]), (3, [1, 2, 4], [10, 10, 0])):
+        followed = progress(Snapshot(result, budget), on(), "regret", Axis.CLOCK)
+        assert followed.at.tolist() == ends
+        assert followed.losses.tolist() == losses
+        steps = progress(Snapshot(result, budget), on(), "regret", Axis.STEPS)
+        assert steps.at.tolist() == list(range(1, budget + 1))
+        assert steps.losses.tolist() == losses
+    # Asks take 1, 2, 3, 4 ms and tells 1 ms: those of the trials, as they end, 3, 2, 4 and 5 ms.
+    spent = progress(Snapshot(result, 3), on(), "regret", Axis.CPU)
+    np.testing.assert_allclose(spent.at, [0.003, 0.005, 0.014])
 
 
 def test_only_axes_on_which_every_study_is_known_are_offered() -> None:
