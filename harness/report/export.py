@@ -131,9 +131,7 @@ def _trials(result: CellResult, problem: Problem) -> Iterator[FrozenTrial]:
     for number, (begin, end), attributes in zip(
         result.asked, times, result.user_attrs, strict=True
     ):
-        trial = optuna.trial.create_trial(
-            state=TrialState.COMPLETE, user_attrs=dict(attributes), **outcome(number)
-        )
+        trial = optuna.trial.create_trial(user_attrs=dict(attributes), **outcome(number))
         trial.datetime_start = start + timedelta(seconds=begin)
         trial.datetime_complete = start + timedelta(seconds=end)
         yield trial
@@ -169,6 +167,8 @@ def _outcome(number: int, result: CellResult, problem: Problem) -> dict[str, Any
         outcome = {"values": list(found.values)}
         if found.constraints:
             outcome["constraints"] = dict(found.constraints)
+    if np.isnan(outcome["values"]).any():  # As the study itself was told.
+        outcome |= {"state": TrialState.FAIL, "values": None}
     fixed = FixedTrial(params)
     problem.suggest(fixed)
     return {"params": params, "distributions": fixed.distributions, **outcome}

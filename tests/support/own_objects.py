@@ -112,4 +112,9 @@ class Noisy(Sphere):
         return super().evaluate(params) + self._rng.normal()
 
 
+class Fails(Sphere):
+    def evaluate(self, params: dict[str, Any]) -> Any:
+        return float("nan") if params["x0"] < 0 else params["x0"]
+
+
 NOT_A_PROBLEM = 3

@@ -18,7 +18,12 @@ from optuna.trial import TrialState
 from optuna.trial import create_trial
 import pytest
 
+from harness import problems
+from harness.experiment import make_cells
 from harness.report.bulk import write
+from harness.report.export import export
+from harness.run.runner import run_cell
+from harness.samplers import make_spec
 from harness.storages import WholeJournal
 from harness.storages import to_write
 
@@ -120,6 +125,19 @@ def test_a_study_that_cannot_be_written_whole_leaves_nothing(storage: BaseStorag
     assert optuna.get_all_study_names(fresh) == ["before"]
     write(source("after"), fresh)
     assert loaded(fresh, "after")[-1] == loaded(fresh, "before")[-1]
+
+
+def test_failed_trials_are_exported_as_such(storage: BaseStorage) -> None:
+    problem = problems.load("own_objects:Fails")
+    (cell,) = make_cells([problem], [make_spec("random")], [0], [12], by_trials=True)
+    (name,) = export([run_cell(cell)], [problem], storage)
+    assert name == "own_objects:Fails · random · 12 trials · seed 0"
+    trials = optuna.load_study(study_name=name, storage=storage).trials
+    for trial_ in trials:
+        failed = trial_.params["x0"] < 0
+        assert trial_.state == (TrialState.FAIL if failed else TrialState.COMPLETE)
+        assert trial_.values == (None if failed else [trial_.params["x0"]])
+    assert {trial_.state for trial_ in trials} == {TrialState.FAIL, TrialState.COMPLETE}
 
 
 def test_journal_that_others_write_to_meanwhile(tmp_path: Path) -> None:
