@@ -62,15 +62,16 @@ def reached_figure(steps: pd.DataFrame, styles: Styles, axis: Axis, unit: str) -
     return _of_shares(figure)
 
 
-def profile_figure(steps: pd.DataFrame, styles: Styles, axis: Axis) -> go.Figure:
+def profile_figure(steps: pd.DataFrame, styles: Styles, axis: Axis, unit: str) -> go.Figure:
     """Performance profile.
 
     Args:
         steps: Frame of :func:`harness.report.runtimes.profile`, sampled.
         styles: How samplers are drawn, in the order of the page.
         axis: Axis of the runtimes.
+        unit: Unit of the budget.
     """
-    what = {Axis.STEPS: "evaluations", Axis.CPU: "CPU time", Axis.CLOCK: "wall-clock time"}[axis]
+    what = {Axis.STEPS: unit, Axis.CPU: "CPU time", Axis.CLOCK: "wall-clock time"}[axis]
     figure = base_figure("targets (%)", f"{what} relative to the best")
     for style, rows in _by_sampler(steps, styles):
         ratios, shares = rows["ratio"].to_numpy(), rows["share"].to_numpy()

@@ -6,7 +6,7 @@ or seconds, at which its loss was at most a target.
 Notations:
     target: a loss in percent. Regrets have 21 of them, from 100 %, that of the median
         configuration, to 0.01 %, in equal steps of the logarithm; the gap of a problem is its
-        regret in another unit. Of a hypervolume they are 21 shares that are missing, from 100 % to
+        regret in another unit. Of a hypervolume they are 21 shares that are missing, from 50 % to
         0.1 % in the same way; of another share that is found, 5 %, 10 %, ..., 100 % of it.
     runtime: position at which a study reached a target. One that missed it, having spent its
         budget or ended early, has none, and still counts among the studies.
@@ -34,7 +34,7 @@ RUNTIMES = ("problem", "sampler", "seed", "target", "runtime", "end")
 
 _N_TARGETS = 21
 _N_POSITIONS = 120  # of a curve that is drawn
-_LEAST = {"regret": 0.01, "hypervolume": 0.1}
+_ENDS = {"regret": (100.0, 0.01), "hypervolume": (50.0, 0.1)}
 
 
 def target_metric(metric: str) -> str:
@@ -44,10 +44,8 @@ def target_metric(metric: str) -> str:
 
 def targets_of(metric: str) -> Floats:
     """Losses to reach, the largest first; see the notations."""
-    least = _LEAST.get(target_metric(metric))
-    if least is None:
-        return np.arange(95.0, -1.0, -5.0)
-    return np.geomspace(100.0, least, _N_TARGETS)
+    ends = _ENDS.get(target_metric(metric))
+    return np.arange(95.0, -1.0, -5.0) if ends is None else np.geomspace(*ends, _N_TARGETS)
 
 
 def runtimes(studies: Iterable[Drawn], metric: str, axis: Axis) -> pd.DataFrame:

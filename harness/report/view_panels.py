@@ -98,7 +98,7 @@ def runtime_panels(studies: Sequence[Drawn], metric: str, styles: Styles) -> Ite
                 "cost of the best sampler for that target: on the left, how often it is the best; "
                 "on the right, how often it gets there at all. Cost: expected runtime, with "
                 "restarts where seeds miss. Targets that nobody reached are left out.",
-                figures_runtimes.profile_figure(profile, styles, axis),
+                figures_runtimes.profile_figure(profile, styles, axis, studies[0].unit),
                 profile.drop(columns="ended"),
                 axis,
             )
@@ -170,7 +170,7 @@ def _targets_sentence(metric: str, studies: Sequence[Drawn]) -> str:
         )
     if chosen == "hypervolume":
         return (
-            f"{count}: missing hypervolume from 100 % to {targets[-1]:g} %, in equal steps of the "
+            f"{count}: missing hypervolume from 50 % to {targets[-1]:g} %, in equal steps of the "
             "logarithm."
         )
     name = noun(quantity_on(metric, (drawn.problem for drawn in studies)))

@@ -118,7 +118,7 @@ def test_studies_by_name_at_a_budget_against_an_optimum(here: Path) -> None:
 def test_several_objectives_and_a_journal(here: Path) -> None:
     assert "hypervolume %" in call("report", "mine.db", "--study", "both")
     page = Path("zaps-studies/dashboard.html").read_text(encoding="utf-8")
-    assert "21 targets per problem: missing hypervolume from 100 % to 0.1 %" in page
+    assert "21 targets per problem: missing hypervolume from 50 % to 0.1 %" in page
     output = flat(call("report", "journal.log"))
     assert "journal.log, 8 trials, 1 seeds" in output
     assert "Each study is a row of its own" in output

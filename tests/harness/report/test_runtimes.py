@@ -191,7 +191,7 @@ def test_targets_of_each_quantity() -> None:
     assert regrets.tolist() == targets_of("gap").tolist()
     assert regrets[[0, 5, 10, 15, 20]] == pytest.approx([100, 10, 1, 0.1, 0.01])
     assert targets_of("precision").tolist() == [95 - 5 * n for n in range(20)]
-    assert targets_of("hypervolume")[[0, -1]] == pytest.approx([100, 0.1])
+    assert targets_of("hypervolume")[[0, -1]] == pytest.approx([50, 0.1])
 
 
 def test_targets_of_a_share_that_is_found() -> None:
