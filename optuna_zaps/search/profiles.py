@@ -220,6 +220,9 @@ class Profile:
             outcomes=_outcomes(constraint_processes),
             pool=_POOL,
             n_global_alike=_N_GLOBAL_ALIKE,
+            # Rastrigin 5-d at 200 trials 1.9, without 3.8 (3 seeds from 1000 on): a best basin
+            # is refined to its last digit while one nearby is better. Of Rosenbrock 5-d at 100
+            # trials the median is 4.3, without 3.4, and the mean 5.5, without 7.3 (6 seeds).
             stall=StallSettings(
                 n_latest=10,
                 least_gain=0.01,
@@ -500,7 +503,13 @@ def _kernels(layout: FeatureLayout) -> tuple[tuple[TermFactory, ...], ...]:
     alone: tuple[TermFactory, ...] = (ParameterTerm,)
     if any(layout.numeric):
         # Some numbers, as hyper-parameters are, matter much more than others, and the labels say
-        # which. The effects of single numbers add up to much of most objectives.
+        # which. The effects of single numbers add up to much of most objectives. Mean regret at
+        # 100 trials with / without the sum, 6 seeds from 1000 on (all but one are problems of
+        # `zaps-harness compare hard`): Rastrigin 5-d 4.6 / 25, Ackley 5-d .030 / .26, Levy 5-d
+        # .08 / .21, Styblinski-Tang 5-d 2.4 / 14, Rosenbrock 5-d 7.3 / 22, exploding bowl .0006 /
+        # .002, choices with rugged numbers 7.4 / 8.5, Hartmann the same. With a median length of
+        # .05 Rosenbrock 30, of .3 Rastrigin 7.0; with a length for each number Rastrigin 5.8,
+        # Levy .30. Labels that are not clipped: Rastrigin 6.0 at 300 trials instead of 3.5.
         alone = (ParameterTerm.with_relevance, AdditiveTerm)
     if not layout.n_proxies:
         # Without shared choices a search of NAS-Bench-201 / CIFAR-10 ends, in one seed of six
