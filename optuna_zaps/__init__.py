@@ -8,10 +8,10 @@ trees, upper confidence bound. ``# Deviation:`` in the source marks gaps in its 
 paper, with the module that decides or does it:
 
 * The default without ``budget``: a short start, a fit whenever the labels have grown by a tenth,
-  and two Gaussian processes instead of the trees, weighed by how well they predict each value
-  from the others. One also sees the mean proxies of a configuration's neighbours; the other sees
-  no proxy, and neither does while a permutation test finds none that relates to the values. Every
-  default and its reason: :mod:`optuna_zaps.search.profiles`.
+  and two averaged Gaussian processes instead of the trees. One also sees the mean proxies of a
+  configuration's neighbours; the other sees no proxy, and neither does while a permutation test
+  finds none that relates to the values. Every default and its reason:
+  :mod:`optuna_zaps.search.profiles`.
 * The initial proxies are by default those on which the proxies agree; no label is used
   (:func:`optuna_zaps.search.proxy_fit.consensus_subset`).
 * K-means clusters at most 8,192 points (:mod:`optuna_zaps.search.initial_design`).

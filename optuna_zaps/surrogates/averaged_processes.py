@@ -21,15 +21,8 @@ from optuna_zaps.surrogates.rows import FloatArray
 from optuna_zaps.surrogates.settings import GaussianProcessSettings
 
 
-_LEAST_ERROR = 1e-12
-"""Added to each squared error, so that none is 0; labels have variance 1."""
-
-
 class AveragedProcesses:
-    """Mixture of Gaussian processes, one for each kernel of the settings.
-
-    A process weighs the more the better it predicts each label from the others. The last one sees
-    no proxies, and the others weigh less as labels come.
+    """Equal mixture of Gaussian processes, one for each kernel of the settings.
 
     Args:
         layout: Meaning of the columns of ``X``.
@@ -58,7 +51,6 @@ class AveragedProcesses:
         self._labels: FloatArray = np.empty(0)
         self._center, self._scale = 0.0, 1.0
         self._reach = 0.0
-        self._weights: FloatArray | None = None
         self.label_scale: LabelScale = LinearScale()
         """Scale of the predictions after the latest fit."""
 
@@ -74,7 +66,7 @@ class AveragedProcesses:
         if fitted_on != self._fitted_on:
             self._fit_hyperparameters(X[:n_hyper], y[:n_hyper])
             self._fitted_on = fitted_on
-        self._X, self._weights = X, None
+        self._X = X
         self._labels, self._center, self._scale, self.label_scale = self._standardized(y)
 
     def _fit_hyperparameters(self, X: Features, y: FloatArray) -> None:
@@ -125,27 +117,12 @@ class AveragedProcesses:
             process.predict(self._X, self._labels, X, pending) for process in self.processes
         ]
         means, variances = map(np.stack, zip(*posteriors, strict=True))
-        if self._weights is None:
-            self._weights = self._weights_by_error()
-        weights = self._weights[:, np.newaxis]
-        # m = sum of w_i m_i
-        mean = (weights * means).sum(axis=0)
-        # Law of total variance: v = sum of w_i (v_i + (m_i - m)^2).
-        std = np.sqrt((weights * (variances + np.square(means - mean))).sum(axis=0))
+        # m = (sum of m_i) / P for P processes.
+        mean = means.mean(axis=0)
+        # Law of total variance: v = (sum of v_i) / P + (sum of (m_i - m)^2) / P.
+        between = np.square(means - mean).sum(axis=0)
+        std = np.sqrt((variances.sum(axis=0) + between) / len(means))
         return self._center + self._scale * mean, self._scale * std
-
-    def _weights_by_error(self) -> FloatArray:
-        """Weights w_i of the processes, which have predicted from the labels."""
-        if len(self.processes) == 1:
-            return np.ones(1)
-        errors = np.array([each.leave_one_out_error(self._labels) for each in self.processes])
-        errors += _LEAST_ERROR
-        # e_i max(1, n / n_0) for the processes with proxies
-        errors[:-1] *= max(1.0, len(self._labels) / self._settings.n_trusted)
-        # w_i = e_i^-q / (sum of e_j^-q)
-        powers = errors**-self._settings.error_power
-        weights: FloatArray = powers / powers.sum()
-        return weights
 
     def _standardized(self, y: FloatArray) -> tuple[FloatArray, float, float, LabelScale]:
         """Scale labels to mean 0 and standard deviation 1.

@@ -144,21 +144,6 @@ class GaussianProcess:
         n_unchanged = self._factor.extend(rows, n_lasting=len(X))
         return self._posterior.given(self._factor, n_unchanged, rows, y)
 
-    def leave_one_out_error(self, y: FloatArray) -> float:
-        """Mean squared error of each label predicted from the others.
-
-        Args:
-            y: Labels of the rows of the last :meth:`predict`.
-        """
-        assert self._factor is not None
-        n = len(y)
-        inverse = np.tril(lapack.dtrtri(self._factor.matrix[:n, :n], lower=1)[0])  # L^-1
-        # K^-1 = L^-T L^-1, so its diagonal is the sums of squares of the columns of L^-1.
-        diagonal = np.einsum("ij,ij->j", inverse, inverse)
-        # y_i - mean_i = [K^-1 y]_i / [K^-1]_ii (RW Eq. 5.12)
-        residuals = inverse.T @ (inverse @ y) / diagonal
-        return float(np.square(residuals).mean())
-
 
 class _Factor:
     """Cholesky factor L of the covariance of labelled rows, for fixed hyper-parameters.

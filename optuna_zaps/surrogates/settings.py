@@ -18,13 +18,7 @@ class GaussianProcessSettings:
     """Settings of one process or of several that are averaged.
 
     Attributes:
-        kernels: Terms of the covariance of each process; a covariance is their sum. The last of
-            several processes is the one that sees no proxies.
-        error_power: Power q of the weights of averaged processes, each e^-q for the mean squared
-            leave-one-out error e of a process; 0 for equal weights.
-        n_trusted: Number n_0 of labels beyond which the errors of processes with proxies count
-            more, n / n_0 times after n labels: labels are then close to each other, and what a
-            proxy tells of the whole space says little about the best of it.
+        kernels: Terms of the covariance of each process; a covariance is their sum.
         noise: Prior median of the noise variance, of labels of variance 1.
         least_noise: Lower bound of the noise variance. Below 0.1 % of the variance near-equal
             labels would contradict each other.
@@ -52,8 +46,6 @@ class GaussianProcessSettings:
     """
 
     kernels: tuple[tuple[TermFactory, ...], ...]
-    error_power: float
-    n_trusted: int
     noise: float
     least_noise: float
     prior_std: float
