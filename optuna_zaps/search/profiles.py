@@ -296,7 +296,7 @@ class Profile:
         of_objectives: SurrogateFactory | None = None
         if surrogate is processes:
             surrogate = pool_processes
-            of_objectives = RememberingFactory(constraint_processes)
+            of_objectives = RememberingFactory(objective_processes)
         remembering = RememberingFactory(surrogate)
         of_constraints = (
             remembering if of_constraints is surrogate else RememberingFactory(of_constraints)
@@ -555,12 +555,21 @@ def pool_processes(layout: FeatureLayout, seed: int) -> AveragedProcesses:
 
 
 def constraint_processes(layout: FeatureLayout, seed: int) -> AveragedProcesses:
-    """Factory for constraint models, where accuracy near 0 matters, and for several objectives."""
+    """Factory for constraint models, where accuracy near 0 matters."""
     del seed
     # Among many satisfied labels a few violations are far below the median; raised, they would
-    # appear feasible. Of several objectives half of the labels may be the best of one, and the
-    # others then look the same: DTLZ2 was predicted with an error of 0.4 and a spread of 0.001.
+    # appear feasible.
     return AveragedProcesses(layout, replace(process_settings(layout), clip_failures=False))
+
+
+def objective_processes(layout: FeatureLayout, seed: int) -> AveragedProcesses:
+    """Factory for each of several objectives over a pool."""
+    del seed
+    # Half of the labels may be the best of one objective, and the others then look the same, were
+    # they raised: DTLZ2 was predicted with an error of 0.4 and a spread of 0.001. Nor are the
+    # best of one objective those of the front, so that hyper-parameters are fitted on all.
+    settings = replace(process_settings(layout), clip_failures=False, max_points=_POOL.n_labels)
+    return AveragedProcesses(layout, settings)
 
 
 def trees(layout: FeatureLayout, seed: int) -> XGBoostEnsemble:
