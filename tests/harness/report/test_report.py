@@ -389,7 +389,7 @@ def test_the_page_stands_alone_and_escapes(page: str) -> None:
 
 def test_numbers_behind_a_figure_are_within_the_page(page: str) -> None:
     content = json.loads(unpacked(page, "page-data"))
-    figure = content["views"][f"{table().text}@20"]["figures"]["progress-precision"]
+    figure = content["views"][f"{table().text}@20"]["figures"]["progress-precision@steps"]
     numbers = pd.DataFrame(dict(figure["numbers"]))
     assert numbers.columns.tolist() == [
         "sampler", "evaluations", "mean", "lower_quartile", "upper_quartile"
