@@ -159,7 +159,8 @@ def test_user_attributes_tell_why(direction: str, sign: int) -> None:
     # objective it is what the value may reach: of one to be minimised a bound from below.
     reach = sign * 2 * np.sqrt(20 / 11) * last["zaps:std"]
     assert last["zaps:std"] > 0.1
-    assert last["zaps:acquisition"] == pytest.approx(last["zaps:mean"] + reach)
+    # Attributes are rounded.
+    assert last["zaps:acquisition"] == pytest.approx(last["zaps:mean"] + reach, rel=1e-4)
     assert last["zaps:mean"] == pytest.approx(trials[-1].value, abs=4)
     assert set(last["zaps:proxies"].split(", ")) == {"flops", "synflow"}
 
