@@ -273,7 +273,7 @@ def _problem_views(studies: pd.DataFrame, suite: Suite) -> Iterator[ProblemView]
         seeds = " or ".join(map(str, sorted(rows["n_seeds"].unique())))
         setting = formats.setting(budget, unit, in_flight, durations)
         own = _of_group(studies, group)
-        columns = problem_columns(suite.metrics, reference, own)
+        columns = problem_columns(_measured(suite.metrics, rows), reference, own)
         if studies["sampler"].nunique() == 1:
             columns = tuple(column for column in columns if not column.compares)
         table = Table(
@@ -301,6 +301,15 @@ def _problem_views(studies: pd.DataFrame, suite: Suite) -> Iterator[ProblemView]
 def tested(metrics: Sequence[str]) -> list[str]:
     """Names of the primary quantity and of any gap beside it."""
     return [name for name in metrics if name in (metrics[0], "gap")]
+
+
+def _measured(metrics: Sequence[str], rows: pd.DataFrame) -> list[str]:
+    """Names of the primary quantity and of those that some sampler has on a problem."""
+    return [
+        name
+        for name in metrics
+        if name == metrics[0] or (name in rows and rows[name].notna().any())
+    ]
 
 
 def _tests(studies: pd.DataFrame, metric: str) -> pd.DataFrame:

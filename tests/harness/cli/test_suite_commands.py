@@ -120,6 +120,13 @@ def test_a_sampler_is_left_out_where_it_cannot_be_made(tmp_path: Path) -> None:
     assert "has no table" in " ".join(refused.replace("│", " ").split())
 
 
+def test_a_samplers_own_pick_is_shown_where_there_is_one(tmp_path: Path) -> None:
+    common = ["--seeds", "1", "--budget", "12", "--n-jobs", "1", "--output", str(tmp_path)]
+    assert "own pick" in call("compare", "hard/sphere-noise-1", "-s", "zaps", *common)
+    assert "own pick" not in call("compare", "hard/levy-5d", "-s", "zaps", *common)
+    assert "own pick" not in call("compare", "hard/sphere-noise-1", "-s", "random", *common)
+
+
 def test_a_suite_names_what_it_leaves_out_where_that_is_not_installed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

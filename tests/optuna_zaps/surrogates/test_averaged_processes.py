@@ -219,8 +219,8 @@ def test_without_noise_no_label_counts_for_more() -> None:
     np.testing.assert_array_equal(one, other)
 
 
-def test_an_objective_that_is_flat_where_it_is_best_is_doubted_elsewhere_as_it_should_be() -> None:
-    """Of 180 labels the best 100 are equal; fitted to these, the spread was 1,000 times too low."""
+def test_an_objective_that_is_flat_where_it_is_best_is_doubted_elsewhere() -> None:
+    """Of 180 labels the best 100 are equal: fitted to these, the spread is 1,000 times too low."""
 
     def truth(points: np.ndarray) -> np.ndarray:
         x, y, z = points.astype(np.float64).T
