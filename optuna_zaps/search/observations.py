@@ -96,7 +96,12 @@ class History:
     @classmethod
     def empty(cls, n_candidates: int) -> History:
         """History of a study without a trial."""
-        return cls(np.empty(0, np.intp), np.empty(0), np.zeros(n_candidates, np.bool_))
+        return cls.of_unavailable(np.zeros(n_candidates, np.bool_))
+
+    @classmethod
+    def of_unavailable(cls, unavailable: BoolArray) -> History:
+        """History without labels."""
+        return cls(np.empty(0, np.intp), np.empty(0), unavailable)
 
     def restricted(self, candidates: IntArray) -> History:
         """Leave out the labels of all other candidates."""
@@ -187,6 +192,11 @@ class Observations:
             violation = np.array([max(-known.get(c, 0.0), 0.0) for c in self.labelled.tolist()])
             total += violation / (violation.max(initial=0.0) or 1.0)
         return total
+
+    @property
+    def are_of_one_outcome(self) -> bool:
+        """Whether there is one objective, without constraints or failures."""
+        return len(self.objectives) == 1 and not self.constraints and self.success is None
 
     @property
     def are_alike(self) -> bool:

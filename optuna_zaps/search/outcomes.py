@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from optuna_zaps._randomness import stream
+from optuna_zaps.search.candidates import CandidateSet
 from optuna_zaps.search.model import MIN_LABELS
 from optuna_zaps.search.model import Model
 from optuna_zaps.search.model import Prediction
@@ -141,6 +142,11 @@ class JointSearch:
         return {**vars(self), "_models": {}}
 
     @property
+    def candidates(self) -> CandidateSet:
+        """Candidates that it chooses from."""
+        return self.primary.candidates
+
+    @property
     def active_proxies(self) -> tuple[str, ...]:
         """Names of the proxies of the latest fit of the first objective, the most voted first."""
         proxies = self._models[0].proxies if 0 in self._models else None
@@ -151,7 +157,7 @@ class JointSearch:
     ) -> Proposal | None:
         """Choose the next candidate; arguments as for :meth:`ZAPSSearch.propose`."""
         objectives, constraints = observations.objectives, observations.constraints
-        if len(objectives) == 1 and not constraints and observations.success is None:
+        if observations.are_of_one_outcome:
             return self.primary.propose(objectives[0], number, allowed)
         free = (
             ~observations.unavailable if allowed is None else allowed & ~observations.unavailable

@@ -56,6 +56,7 @@ class PoolSettings:
             first pool, from which the initial evaluations are planned.
         n_global: Number of such points in each later pool, a power of 2.
         n_local: Points near known ones, which take turns.
+        n_centres: Most known ones that do so, the best; ``None`` for all.
         n_labels: Most labels of a fit over a pool, so that its time does not grow with the cube
             of their number.
         min_step: Smallest standard deviation of a local step of a number, in units of its range.
@@ -66,6 +67,7 @@ class PoolSettings:
     n_planned: int
     n_global: int
     n_local: int
+    n_centres: int | None
     n_labels: int
     min_step: float
     max_step: float
@@ -119,6 +121,13 @@ class Axis(Protocol):
 
     is_numeric: bool
 
+    @property
+    def n_choices(self) -> int:
+        """Number of choices without order; 0 of a number."""
+
+    def snapped(self, points: FloatArray) -> FloatArray:
+        """Coordinates of the values nearest to coordinates in [0, 1]."""
+
     def known(self, values: Sequence[Any]) -> Values:
         """Values as an array, shape (n_values,)."""
 
@@ -152,6 +161,15 @@ class UnorderedAxis:
 
     def __init__(self, choices: Sequence[Any]) -> None:
         self._choices = Choices(choices)
+
+    @property
+    def n_choices(self) -> int:
+        """See :class:`Axis`."""
+        return len(self._choices)
+
+    def snapped(self, points: FloatArray) -> FloatArray:
+        """See :class:`Axis`."""
+        return self.points(self.values(points))
 
     def known(self, values: Sequence[Any]) -> Values:
         """See :class:`Axis`."""
@@ -205,6 +223,15 @@ class NumericAxis:
             self._coordinates = self._encoding(self._grid)
             values = np.asarray(self._grid, dtype=np.float64)
             self._borders = (values[1:] + values[:-1]) / 2
+
+    @property
+    def n_choices(self) -> int:
+        """See :class:`Axis`."""
+        return 0
+
+    def snapped(self, points: FloatArray) -> FloatArray:
+        """See :class:`Axis`."""
+        return self.points(self.values(points))
 
     def known(self, values: Sequence[Any]) -> Values:
         """See :class:`Axis`."""
@@ -285,6 +312,7 @@ class Pool:
                 from pool to pool for the sake of their proxies.
         """
         fixed = fixed or {}
+        incumbents = incumbents[: self.settings.n_centres]
         inactive = np.zeros((len(seen), len(self._axes)), dtype=np.bool_)
         for name in self.conditions:
             inactive[:, self._column[name]] = [name not in params for params in seen]
@@ -311,6 +339,22 @@ class Pool:
         ]
         values = [np.concatenate(parts) for parts in zip(known, new, strict=True)]
         return self._candidates(values, np.vstack([inactive, self._inactive(new)]), len(seen))
+
+    def resized(self, settings: PoolSettings) -> Pool:
+        """Pool of the same space with other settings."""
+        return Pool(self._axes, settings, self.conditions)
+
+    def points_of(self, seen: Sequence[Mapping[str, Any]]) -> FloatArray:
+        """Points of configurations without inactive parameters, (n_seen, n_parameters)."""
+        points = np.empty((len(seen), len(self._axes)))
+        for column, (name, axis) in enumerate(self._axes.items()):
+            points[:, column] = axis.points(axis.known([params[name] for params in seen]))
+        return points
+
+    def candidates_at(self, points: FloatArray) -> CandidateSet:
+        """Distinct candidates with the values at points, in their order."""
+        values = [axis.values(points[:, i]) for i, axis in enumerate(self._axes.values())]
+        return self._candidates(values, self._inactive(values), 0)
 
     def _sobol(self, rng: np.random.Generator, n_points: int) -> FloatArray:
         from scipy.stats import qmc

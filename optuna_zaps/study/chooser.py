@@ -126,8 +126,8 @@ class Chooser:
         # Each refusal means that another worker holds the candidate.
         for _ in range(_MAX_WORKERS):
             next_number = self._claims.next_number(study, trial, space.configurations)
-            search, observations = space.view(study, self._reader, trial, fixed)
-            candidates = search.primary.candidates
+            search, observations = space.proposer(study, self._reader, trial, fixed)
+            candidates = search.candidates
             matching = candidates.matching(fixed)
             if not matching.any():
                 return None
@@ -199,7 +199,7 @@ class Chooser:
             return fixed
         retried = {**claim, **fixed}
         search, observations = space.view(ask.study, self._reader, ask.trial, retried)
-        free = search.primary.candidates.matching(retried) & ~observations.unavailable
+        free = search.candidates.matching(retried) & ~observations.unavailable
         return retried if free.any() else fixed
 
     def _exhausted(

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 from typing import Any
 from typing import Protocol
 
+import numpy as np
+import numpy.typing as npt
 from optuna.distributions import BaseDistribution
 from optuna.study import Study
 from optuna.trial import FrozenTrial
@@ -24,6 +26,9 @@ from optuna_zaps.search.choices import choice_key
 from optuna_zaps.search.conditions import NO_CONDITIONS
 from optuna_zaps.search.conditions import Conditions
 from optuna_zaps.search.conditions import neglected_branch
+from optuna_zaps.search.local_search import LocalProposals
+from optuna_zaps.search.local_search import LocalSearch
+from optuna_zaps.search.observations import History
 from optuna_zaps.search.observations import Observations
 from optuna_zaps.search.outcomes import JointSearch
 from optuna_zaps.search.pool import Axis
@@ -33,6 +38,7 @@ from optuna_zaps.search.profiles import Situation
 from optuna_zaps.search.proxies import ProxyTable
 from optuna_zaps.search.proxies import split_table
 from optuna_zaps.search.proxy_function import RememberedProxies
+from optuna_zaps.search.search import Proposal
 from optuna_zaps.search.search import ZAPSSearch
 from optuna_zaps.study import parameters
 from optuna_zaps.study.history import Configurations
@@ -43,6 +49,8 @@ from optuna_zaps.study.history import HistoryReader
 if TYPE_CHECKING:
     import pandas as pd
 
+
+BoolArray = npt.NDArray[np.bool_]
 
 _MOST_BRANCHES = 8
 """Most values of a number each of which is a branch that earns a share."""
@@ -95,6 +103,17 @@ class Searches:
         situation = Situation(with_proxies, with_numbers, is_pool=True)
         return Pool(axes, self.profile.adapted(situation).pool, conditions)
 
+    def local(self, axes: Mapping[str, Axis]) -> LocalSearch | None:
+        """Make the local search of a space, ``None`` if there is none.
+
+        Args:
+            axes: Axis of each parameter.
+        """
+        settings = self.profile.local
+        if settings is None or not any(axis.is_numeric for axis in axes.values()):
+            return None
+        return LocalSearch(tuple(axes.values()), settings, self.seed)
+
     def refuse_to_lack_proxies(self) -> None:
         """Refuse settings that need proxies, where there are none.
 
@@ -108,6 +127,19 @@ class Searches:
             )
         if self.profile.needs_proxies:
             self.profile.adapted(Situation(with_proxies=False, with_numbers=False))
+
+
+class Proposer(Protocol):
+    """A search as far as one trial needs it."""
+
+    @property
+    def candidates(self) -> CandidateSet:
+        """Candidates that it chooses from."""
+
+    def propose(
+        self, observations: Observations, number: int, allowed: BoolArray | None = None
+    ) -> Proposal | None:
+        """Choose a candidate; see :meth:`JointSearch.propose`."""
 
 
 class CandidateSpace(Protocol):
@@ -141,6 +173,15 @@ class CandidateSpace(Protocol):
             fixed: Parameters of the trial that are decided already.
         """
 
+    def proposer(
+        self,
+        study: Study,
+        reader: HistoryReader,
+        trial: FrozenTrial,
+        fixed: Mapping[str, Any],
+    ) -> tuple[Proposer, Observations]:
+        """Like :meth:`view`, but the search may know the best candidates for this trial alone."""
+
 
 class EnumeratedSpace:
     """All configurations of a space.
@@ -168,6 +209,8 @@ class EnumeratedSpace:
         """See :class:`CandidateSpace`."""
         del fixed
         return self.search, reader.read(study, self.search.primary.candidates, trial)
+
+    proposer = view
 
 
 class DrawnSpace:
@@ -212,6 +255,9 @@ class DrawnSpace:
             if len(self._parents[name]) <= _MOST_BRANCHES
             or parameters.parameter_of(space[name]).coordinates() is None
         ]
+        # Proxies are of the whole space, and conditional parameters of no one box.
+        is_plain = function is None and not conditions
+        self._local = searches.local(parameters.axes_of(space)) if is_plain else None
         self._reference: ProxyTable | None = None
         self._planning: JointSearch | None = None
         self._latest: JointSearch | None = None
@@ -249,21 +295,78 @@ class DrawnSpace:
         fixed: Mapping[str, Any],
     ) -> tuple[JointSearch, Observations]:
         """See :class:`CandidateSpace`."""
-        planning = self.planning_search()
-        # What no parent explains can be told from the configurations that were tried alone.
-        is_planned = (
-            trial is not None
-            and trial.number < planning.primary.n_startup
-            and None not in self._conditions.values()
-        )
-        if is_planned and not self._ranges and not fixed.keys() & self._space.keys():
-            return planning, reader.read(study, planning.primary.candidates, trial)
+        if self._is_planned(trial, fixed):
+            planning = self.planning_search()
+            return planning, reader.read(study, planning.candidates, trial)
         seen, observed = reader.read_drawn(study, self._drawn, trial)
+        return self._pool_after(seen, observed, trial, fixed)
+
+    def proposer(
+        self,
+        study: Study,
+        reader: HistoryReader,
+        trial: FrozenTrial,
+        fixed: Mapping[str, Any],
+    ) -> tuple[Proposer, Observations]:
+        """See :class:`CandidateSpace`."""
+        if self._is_planned(trial, fixed):
+            return self.view(study, reader, trial, fixed)
+        seen, observed = reader.read_drawn(study, self._drawn, trial)
+        if (
+            self._local is not None
+            and self._local.settings.is_turn(len(seen), len(observed.labelled))
+            and observed.are_of_one_outcome
+            and not observed.are_alike
+            and not self._ranges
+            and not fixed.keys() & self._space.keys()
+        ):
+            proposals, unavailable = self._found_locally(self._local, seen, observed.objectives[0])
+            if not unavailable.all():
+                return proposals, Observations((History.of_unavailable(unavailable),))
+        return self._pool_after(seen, observed, trial, fixed)
+
+    def _is_planned(self, trial: FrozenTrial | None, fixed: Mapping[str, Any]) -> bool:
+        """Whether a trial is one of the initial evaluations."""
+        return (
+            trial is not None
+            and trial.number < self.planning_search().primary.n_startup
+            and None not in self._conditions.values()
+            and not self._ranges
+            and not fixed.keys() & self._space.keys()
+        )
+
+    def _found_locally(
+        self, local: LocalSearch, seen: Sequence[Mapping[str, Any]], history: History
+    ) -> tuple[LocalProposals, BoolArray]:
+        """Proposals of the local search, and a mask of those that have been seen."""
+        points = self._pool.points_of(seen)
+        found = local.find(points[history.labelled], history.labels, points[history.pending])
+        if not len(found.points):
+            return LocalProposals(self.planning_search().candidates, found), np.ones(1, np.bool_)
+        # Equal values have equal coordinates.
+        is_seen = (found.points[:, np.newaxis] == points).all(axis=2).any(axis=1)
+        return LocalProposals(self._pool.candidates_at(found.points), found), is_seen
+
+    def _pool_after(
+        self,
+        seen: Sequence[Mapping[str, Any]],
+        observed: Observations,
+        trial: FrozenTrial | None,
+        fixed: Mapping[str, Any],
+    ) -> tuple[JointSearch, Observations]:
+        """Search over a pool that is drawn for a trial.
+
+        Args:
+            seen: Configurations that trials evaluate or evaluated.
+            observed: Observations of them.
+            trial: The trial, if any.
+            fixed: Its parameters that are decided already.
+        """
         best_first = observed.best_first()
         # Proxies may be expensive: points over the space are then those of the first pool.
         spread = None if self._function is None else stream(self._seed, "pool")
         rng = stream(self._seed, "pool", len(seen) + 1)
-        pool, fixed = self._pool_of_trial(fixed)
+        pool, fixed = self._pool_of_trial(fixed, len(observed.labelled))
         branch = {} if trial is None or fixed else self._neglected_branch(seen)
         # Around labels that are all alike there is nothing to look for.
         centres = [] if observed.are_alike else best_first.tolist()
@@ -273,7 +376,7 @@ class DrawnSpace:
             # The branch has nothing new.
             candidates = pool.draw(seen, centres, rng, spread=spread)
         self._latest = search = self._search_over(candidates)
-        n_labels = self._pool.settings.n_labels
+        n_labels = pool.settings.n_labels
         observed = observed.thinned(n_labels, best_first, stream(self._seed, "labels"))
         return search, observed.widened(len(candidates))
 
@@ -292,20 +395,25 @@ class DrawnSpace:
             self._pool.settings.n_of_branch,
         )
 
-    def _pool_of_trial(self, fixed: Mapping[str, Any]) -> tuple[Pool, dict[str, Any]]:
-        """Pool to draw from, and those of the fixed values that the space has."""
+    def _pool_of_trial(
+        self, fixed: Mapping[str, Any], n_labelled: int
+    ) -> tuple[Pool, dict[str, Any]]:
+        """Pool to draw from after some labels, and those of the fixed values that it has."""
         offered = {}
         for name, value in fixed.items():
             if name in self._space:
                 parameter = parameters.parameter_of(self._space[name])
                 if parameter.offers(value):
                     offered[name] = parameter.spelling(value)
+        pool = self._pool
+        if self._local is not None and n_labelled >= self._local.settings.n_first:
+            pool = pool.resized(self._local.settings.pool)
         if not self._ranges:
-            return self._pool, offered
+            return pool, offered
         # A fixed value may lie outside the range.
         ranges = {name: d for name, d in self._ranges.items() if name not in offered}
         axes = parameters.axes_of(self._space, ranges)
-        return Pool(axes, self._pool.settings, self._conditions), offered
+        return Pool(axes, pool.settings, self._conditions), offered
 
     def _search_over(self, candidates: CandidateSet) -> JointSearch:
         if self._function is None:

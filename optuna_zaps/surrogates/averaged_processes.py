@@ -54,6 +54,11 @@ class AveragedProcesses:
         self.label_scale: LabelScale = LinearScale()
         """Scale of the predictions after the latest fit."""
 
+    @property
+    def noise(self) -> float:
+        """Noise variance of labels of variance 1, as the process that sees least of it says."""
+        return min(process.noise for process in self.processes)
+
     def fit(self, X: Features, y: FloatArray) -> None:
         """Learn from labelled rows; refit hyper-parameters where the rows have grown enough.
 
@@ -64,24 +69,39 @@ class AveragedProcesses:
         n_hyper = self._settings.n_hyper(len(y))
         fitted_on = (X[:n_hyper].tobytes(), y[:n_hyper].tobytes())
         if fitted_on != self._fitted_on:
-            self._fit_hyperparameters(X[:n_hyper], y[:n_hyper])
+            self.fit_hyperparameters(X[:n_hyper], y[:n_hyper])
             self._fitted_on = fitted_on
-        self._X = X
-        self._labels, self._center, self._scale, self.label_scale = self._standardized(y)
+        self._learn(X, y)
 
-    def _fit_hyperparameters(self, X: Features, y: FloatArray) -> None:
-        """Fit the hyper-parameters of all processes, again where labels were raised into noise."""
+    def fit_hyperparameters(self, X: Features, y: FloatArray) -> None:
+        """Fit the hyper-parameters to labelled rows, again where labels were raised into noise.
+
+        Args:
+            X: Features, shape (n_rows, n_features).
+            y: Labels, shape (n_rows,), larger is better.
+        """
         self._reach = 0.0
         labels, _, scale, _ = self._standardized(y)
         for process in self.processes:
             process.fit_hyperparameters(X, labels)
-        # sigma_noise in the unit of the labels, as the process that sees the least of it says.
-        noise = scale * math.sqrt(min(process.noise for process in self.processes))
+        # sigma_noise in the unit of the labels.
+        noise = scale * math.sqrt(self.noise)
         self._reach = self._settings.noise_reach * noise
         reaching, *_ = self._standardized(y)
         if not np.array_equal(reaching, labels):
             for process in self.processes:
                 process.fit_hyperparameters(X, reaching)
+
+    def condition(self, X: Features, y: FloatArray) -> None:
+        """Learn from labelled rows, which need not be those of the last call, and refit nothing.
+
+        Args:
+            X: Features, shape (n_rows, n_features).
+            y: Labels, shape (n_rows,), larger is better.
+        """
+        for process in self.processes:
+            process.forget(len(X))
+        self._learn(X, y)
 
     def predict(self, X: Features) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation of the mixture, on :attr:`label_scale`.
@@ -108,6 +128,10 @@ class AveragedProcesses:
             Array of shape (n_rows,), on :attr:`label_scale`.
         """
         return self._mixture(X, pending)[1]
+
+    def _learn(self, X: Features, y: FloatArray) -> None:
+        self._X = X
+        self._labels, self._center, self._scale, self.label_scale = self._standardized(y)
 
     def _mixture(
         self, X: Features, pending: Features | None = None

@@ -118,7 +118,15 @@ class GaussianProcess:
             options={"maxiter": self._settings.max_iterations},
         )
         self.theta = result.x
-        self._n_hyper = len(y)
+        self.forget(len(y))
+
+    def forget(self, n_rows: int) -> None:
+        """Forget the rows, so that further ones replace them.
+
+        Args:
+            n_rows: Number of rows of the first block of these.
+        """
+        self._n_hyper = n_rows
         self._factor = self._posterior = None
 
     def predict(

@@ -194,3 +194,27 @@ def test_a_space_of_10_to_the_12_costs_no_more_per_ask_than_one_of_10_to_the_5(
         f"10^5 {of_few:.2f} s, {of_many / of_few:.2f} x"
     )
     assert of_many < 1.5 * of_few
+
+
+@pytest.mark.parametrize(
+    ("n_choices", "n_trials", "most"),
+    [(0, 300, 4.0), (0, 600, 3.6), (0, 1000, 2.8), (5, 300, 6.0)],
+)
+def test_cpu_of_numbers(benchmark: Any, n_choices: int, n_trials: int, most: float) -> None:
+    def objective(trial: optuna.Trial) -> float:
+        numbers = [trial.suggest_float(f"x{i}", -5.0, 5.0) for i in range(5)]
+        choices = [trial.suggest_categorical(f"c{i}", list("abcdef")) for i in range(n_choices)]
+        return sum((x - 1.0) ** 2 for x in numbers) + sum(c != "b" for c in choices)
+
+    def study(n: int, sampler: BaseSampler) -> None:
+        optuna.create_study(sampler=sampler).optimize(objective, n_trials=n)
+
+    study(50, ZAPSSampler(seed=0))  # imports are not the study's cost
+    tpe = cpu_seconds(lambda: study(n_trials, TPESampler(seed=0)), rounds=1)
+    benchmark.pedantic(lambda: study(n_trials, ZAPSSampler(seed=0)), rounds=1)
+    ratio = cpu_seconds(lambda: study(n_trials, ZAPSSampler(seed=0)), rounds=1) / tpe
+    benchmark.extra_info["cpu ratio to tpe"] = ratio
+    print(
+        f"\n5 floats, {n_choices} choices, {n_trials} trials: {ratio:.2f} x TPE ({tpe:.2f} s CPU)"
+    )
+    assert ratio < most
