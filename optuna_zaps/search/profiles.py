@@ -589,8 +589,8 @@ def local_process(layout: FeatureLayout, seed: int) -> AveragedProcesses:
     """Factory of the process of a local search, which is given labels on their scale."""
     del seed
     # In a box little is rugged. With / without the additive term that the pools' process has,
-    # after 300 trials, seeds 300 and 301: Rastrigin 5-d 7.0, 2.0 / 1.0, 2.0, Levy 9e-9, 4e-4 / 1e-10,
-    # 1e-3, at a fifth more CPU.
+    # after 300 trials, seeds 300 and 301: Rastrigin 5-d 7.0, 2.0 / 1.0, 2.0, Levy 9e-9, 4e-4 /
+    # 1e-10, 1e-3, at a fifth more CPU.
     settings = replace(process_settings(layout), kernels=((ParameterTerm.with_relevance,),))
     return AveragedProcesses(layout, settings)
 
