@@ -12,6 +12,10 @@ paper, with the module that decides or does it:
   configuration's neighbours; the other sees no proxy, and neither does while a permutation test
   finds none that relates to the values. Every default and its reason:
   :mod:`optuna_zaps.search.profiles`.
+* In spaces with numbers the covariance has a term of each parameter alone
+  (:mod:`optuna_zaps.surrogates.additive_term`), a search that stands still explores
+  (:mod:`optuna_zaps.search.stall`), and long studies search locally, within a trust region
+  (:mod:`optuna_zaps.search.local_search`).
 * The initial proxies are by default those on which the proxies agree; no label is used
   (:func:`optuna_zaps.search.proxy_fit.consensus_subset`).
 * K-means clusters at most 8,192 points (:mod:`optuna_zaps.search.initial_design`).
