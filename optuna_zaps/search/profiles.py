@@ -540,6 +540,14 @@ def _kernels(layout: FeatureLayout) -> tuple[tuple[TermFactory, ...], ...]:
     return ((*alone, LinearRankTerm, *smooth), alone)
 
 
+def _without_single_effects(settings: GaussianProcessSettings) -> GaussianProcessSettings:
+    """Settings without the sum of functions of one parameter each."""
+    kernels = tuple(
+        tuple(term for term in terms if term is not AdditiveTerm) for terms in settings.kernels
+    )
+    return replace(settings, kernels=kernels)
+
+
 def processes(layout: FeatureLayout, seed: int) -> AveragedProcesses:
     """Factory of averaged Gaussian processes; nothing there is random."""
     del seed
@@ -570,7 +578,8 @@ def constraint_processes(layout: FeatureLayout, seed: int) -> AveragedProcesses:
     del seed
     # Among many satisfied labels a few violations are far below the median; raised, they would
     # appear feasible.
-    return AveragedProcesses(layout, replace(process_settings(layout), clip_failures=False))
+    settings = replace(process_settings(layout), clip_failures=False)
+    return AveragedProcesses(layout, _without_single_effects(settings))
 
 
 def objective_processes(layout: FeatureLayout, seed: int) -> AveragedProcesses:
@@ -591,8 +600,7 @@ def local_process(layout: FeatureLayout, seed: int) -> AveragedProcesses:
     # In a box little is rugged. With / without the additive term that the pools' process has,
     # after 300 trials, seeds 300 and 301: Rastrigin 5-d 7.0, 2.0 / 1.0, 2.0, Levy 9e-9, 4e-4 /
     # 1e-10, 1e-3, at a fifth more CPU.
-    settings = replace(process_settings(layout), kernels=((ParameterTerm.with_relevance,),))
-    return AveragedProcesses(layout, settings)
+    return AveragedProcesses(layout, _without_single_effects(process_settings(layout)))
 
 
 def trees(layout: FeatureLayout, seed: int) -> XGBoostEnsemble:

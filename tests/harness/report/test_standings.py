@@ -67,7 +67,7 @@ def test_wins_ties_and_losses_by_hand() -> None:
     }
     summary = pd.DataFrame(
         [
-            {"problem": problem, "in_flight": 1, "unit": "trials", "budget": 9,
+            {"problem": problem, "in_flight": 1, "durations": "", "unit": "trials", "budget": 9,
              "sampler": label, "seed": seed, "regret": value}
             for problem, by_label in samples.items()
             for label, values in by_label.items()
