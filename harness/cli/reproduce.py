@@ -19,6 +19,7 @@ from harness.cli.console import plain_warnings
 from harness.cli.console import report_failures
 from harness.cli.console import run_missing
 from harness.cli.console import say
+from harness.cli.console import say_copyable
 from harness.experiment import Cell
 from harness.experiment import CellResult
 from harness.paper import committed
@@ -203,7 +204,7 @@ def _show(measured: MeasuredResults, page: Path) -> None:
         console.print(table)
     console.print(_claims_table(verdicts))
     console.print(headline(comparisons, verdicts))
-    say("Page: ", (str(page), "bold"))
+    say_copyable("Page", str(page))
 
 
 def _claims_table(verdicts: list[Verdict]) -> Table:
