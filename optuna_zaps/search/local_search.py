@@ -85,6 +85,8 @@ class LocalSettings:
         distance_of_choices: Squared distance of configurations that differ in one choice.
         most_noise: Largest variance of the noise, of labels of variance 1, with which the local
             search proposes anything: the best of noisy labels is a lucky one.
+        least_difference: Smallest standard deviation of the labels of the process that can be such
+            noise, in units of the gap between the best label and the median of all.
         refit_every: Number of labels from one fit of the hyper-parameters to the next; there is
             one at the beginning of a region, too.
         n_points: Number of points drawn from the region.
@@ -107,6 +109,7 @@ class LocalSettings:
     n_labels_of_each: int
     distance_of_choices: float
     most_noise: float
+    least_difference: float
     refit_every: int
     n_points: int
     min_step: float
@@ -207,17 +210,14 @@ class _Box:
         low, high = np.maximum(centre - reach, 0.0), np.minimum(centre + reach, 1.0)
         # The values of the study may lie outside the range from which points are drawn.
         low, high = np.minimum(low, 1.0), np.maximum(high, 0.0)
-        excluded = () if region.is_return else region.converged
+        excluded = region.excluded
         return cls(
             np.clip(centre, 0.0, 1.0), low, high, points[list(excluded)], settings.exclusion
         )
 
     def leaves_out(self, points: FloatArray) -> BoolArray:
         """Mask of the points that are left out, shape (n_points,)."""
-        mask = np.zeros(len(points), dtype=np.bool_)
-        for centre in self.excluded:
-            mask |= (np.abs(points - centre) <= self.exclusion).all(axis=1)
-        return mask
+        return _within(points, self.excluded, self.exclusion)
 
 
 @dataclass(frozen=True)
@@ -272,9 +272,11 @@ class LocalSearch:
         labels = scale.scaled(labels)
         with one_thread("blas"):
             self._fit(points, labels)
-            if self._surrogate.noise > settings.most_noise:
+            near = self._nearest(points, region)
+            # Elsewhere labels are few, and a rough fit takes their differences for noise.
+            is_noisy = not region.excluded and self._surrogate.noise > settings.most_noise
+            if is_noisy and self._differ(labels[near], labels):
                 return Found.none(len(self._axes))
-            near = self._nearest(points, points[region.centre])
             self._surrogate.condition(self._features(points[near]), labels[near])
             box = _Box.of(region, points, self._is_number, settings.region)
             given = _Given(self._features(pending), len(labels), box)
@@ -327,7 +329,7 @@ class LocalSearch:
         """Fit the hyper-parameters to what was known when a fit was due."""
         assert self._of_fit is not None
         n = self._of_fit.n_labels
-        near = self._nearest(points[:n], points[self._of_fit.centre])
+        near = self._nearest(points[:n], self._of_fit)
         rows = near, points[near], labels[near]
         if self._fitted_on is None or not all(map(np.array_equal, rows, self._fitted_on)):
             # The priors are those of numbers that fill the interval [0, 1].
@@ -337,15 +339,29 @@ class LocalSearch:
             self._surrogate.fit_hyperparameters(self._features(points[near]), labels[near])
             self._fitted_on = rows
 
-    def _nearest(self, points: FloatArray, centre: FloatArray) -> IntArray:
-        """Positions of the points nearest to a centre, oldest first."""
-        n = self.settings.n_labels + len(centre) * self.settings.n_labels_of_each
-        if len(points) <= n:
-            return np.arange(len(points), dtype=np.intp)
+    def _nearest(self, points: FloatArray, region: TrustRegion) -> IntArray:
+        """Positions of the points nearest to the centre of a region, oldest first.
+
+        Those of converged regions, which are many and all alike, would hide what is elsewhere.
+        """
+        settings, centre = self.settings, points[region.centre]
         distance = np.square((points - centre)[:, self._is_number]).sum(axis=1)
         differs = (points != centre)[:, ~self._is_number]
-        distance += self.settings.distance_of_choices * differs.sum(axis=1)
-        return np.sort(np.argsort(distance, kind="stable")[:n])
+        distance += settings.distance_of_choices * differs.sum(axis=1)
+        excluded = _within(points, points[list(region.excluded)], settings.region.exclusion)
+        kept = np.flatnonzero(~excluded)
+        n = settings.n_labels + len(centre) * settings.n_labels_of_each
+        return np.sort(kept[np.argsort(distance[kept], kind="stable")[:n]])
+
+    def _differ(self, near: FloatArray, labels: FloatArray) -> bool:
+        """Whether labels near the centre differ by more than the last digits of a search.
+
+        Args:
+            near: Labels near the centre.
+            labels: All labels.
+        """
+        gap = labels.max() - np.median(labels)
+        return bool(near.std() > self.settings.least_difference * gap)
 
     def _features(self, points: FloatArray) -> FloatArray:
         """Features of points, shape (n_points, n_features)."""
@@ -412,6 +428,14 @@ class LocalSearch:
         score = self.settings.acquisition.score(mean, spread, np.empty(given.n_labels))
         score = np.where(given.box.leaves_out(points), -np.inf, score)
         return _Scored(points, mean, std, score)
+
+
+def _within(points: FloatArray, centres: FloatArray, distance: float) -> BoolArray:
+    """Mask of the points within a distance of any centre in each parameter."""
+    mask = np.zeros(len(points), dtype=np.bool_)
+    for centre in centres:
+        mask |= (np.abs(points - centre) <= distance).all(axis=1)
+    return mask
 
 
 def _first_of_equal(points: FloatArray) -> IntArray:

@@ -80,6 +80,11 @@ class TrustRegion:
     is_return: bool = False
     n_hops: int = 0
 
+    @property
+    def excluded(self) -> tuple[int, ...]:
+        """Positions of the centres whose surroundings are no part of it."""
+        return () if self.is_return else self.converged
+
     @classmethod
     def first(cls, labels: FloatArray, settings: TrustRegionSettings) -> TrustRegion:
         """First region of a study, around the best label of its start."""
@@ -108,9 +113,9 @@ class TrustRegion:
         if self.n_hops:
             return region._hopped(points, labels, settings)
         gain = float(labels[last] - labels[self.centre])
-        is_old = _is_near(points[last], points, self.converged, settings.exclusion)
+        is_old = _is_near(points[last], points, self.excluded, settings.exclusion)
         is_outside = not _is_near(points[last], points, (self.centre,), self.side / 2)
-        if (is_old and not self.is_return) or (gain <= 0 and is_outside):
+        if is_old or (gain <= 0 and is_outside):
             return region
         gap = float(labels[self.centre]) - _around(self.centre, points[:last], labels[:last])
         if gain > 0:

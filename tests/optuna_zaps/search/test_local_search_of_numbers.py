@@ -139,6 +139,9 @@ def test_nothing_is_proposed_where_labels_are_noise() -> None:
     assert len(search.find(points, labels, NOTHING_PENDING).points)
     least = made(settings=replace(SETTINGS, most_noise=1e-3))
     assert least.find(points, labels, NOTHING_PENDING).points.shape == (0, 3)
+    # Such labels can be the last digits of a search that has converged.
+    digits = made(settings=replace(SETTINGS, most_noise=1e-3, least_difference=10.0))
+    assert len(digits.find(points, labels, NOTHING_PENDING).points)
     # Without noise it proposes all the same.
     assert len(least.find(points, bowl(points), NOTHING_PENDING).points)
 
