@@ -12,7 +12,7 @@ paper, with the module that decides or does it:
   configuration's neighbours; the other sees no proxy, and neither does while a permutation test
   finds none that relates to the values. Every default and its reason:
   :mod:`optuna_zaps.search.profiles`.
-* In spaces with numbers the covariance has a term of each parameter alone
+* In pools with numbers the covariance has a term of each parameter alone
   (:mod:`optuna_zaps.surrogates.additive_term`), a search that stands still explores
   (:mod:`optuna_zaps.search.stall`), and long studies search locally, within a trust region
   (:mod:`optuna_zaps.search.local_search`).

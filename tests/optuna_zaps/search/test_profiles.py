@@ -19,9 +19,15 @@ from optuna_zaps.search.initial_design import MaximinDesign
 from optuna_zaps.search.initial_design import SequenceDesign
 from optuna_zaps.search.initial_design import UniformDesign
 from optuna_zaps.search.profiles import Situation
+from optuna_zaps.search.profiles import constraint_processes
+from optuna_zaps.search.profiles import local_process
+from optuna_zaps.search.profiles import objective_processes
+from optuna_zaps.search.profiles import pool_processes
 from optuna_zaps.search.profiles import process_settings
+from optuna_zaps.search.profiles import processes
 from optuna_zaps.search.schedule import AnytimeSchedule
 from optuna_zaps.surrogates import AdditiveTerm
+from optuna_zaps.surrogates import AveragedProcesses
 from optuna_zaps.surrogates import FeatureLayout
 from optuna_zaps.surrogates import ParameterTerm
 
@@ -98,8 +104,19 @@ def test_the_noise_of_a_process_depends_on_what_it_sees() -> None:
     for n_proxies in (0, 2):
         settings = process_settings(FeatureLayout(n_proxies, (1, 3), (True, False)))
         assert settings.noise == 0.001
-        for terms in settings.kernels:
-            assert terms[:2] == (ParameterTerm.with_relevance, AdditiveTerm)
+        assert all(terms[0] == ParameterTerm.with_relevance for terms in settings.kernels)
+
+
+@pytest.mark.parametrize("is_numeric", [True, False])
+def test_single_effects_are_summed_in_pools_with_numbers_alone(is_numeric: bool) -> None:
+    layout = FeatureLayout(0, (1,) if is_numeric else (3,), (is_numeric,))
+
+    def n_sums(factory: Callable[[FeatureLayout, int], AveragedProcesses]) -> int:
+        kernels = [process.kernel for process in factory(layout, 0).processes]
+        return sum(isinstance(term, AdditiveTerm) for kernel in kernels for term in kernel._terms)
+
+    assert n_sums(processes) == n_sums(constraint_processes) == n_sums(local_process) == 0
+    assert n_sums(pool_processes) == n_sums(objective_processes) == int(is_numeric)
 
 
 def test_a_start_of_another_length_is_that_without_proxies_too() -> None:
