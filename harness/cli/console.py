@@ -90,13 +90,8 @@ def found(store: Store, cells: Iterable[Cell]) -> list[CellResult]:
 
 
 def say(*parts: str | tuple[str, str]) -> None:
-    """Print text, some parts of it in a style: ``say("3 problems, ", ("all", "bold"))``."""
+    """Print text, some parts of it in a style: ``say("Page: ", (str(page), "bold"))``."""
     console.print(Text.assemble(*parts))
-
-
-def say_copyable(label: str, text: str) -> None:
-    """Print a label and a path or a command, on one line so that it can be copied."""
-    console.print(Text.assemble(f"{label}: ", (text, "bold")), soft_wrap=True)
 
 
 def progress_bar() -> Progress:

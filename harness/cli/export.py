@@ -13,7 +13,6 @@ from harness import problems
 from harness.cli.console import clean_errors
 from harness.cli.console import progress_bar
 from harness.cli.console import say
-from harness.cli.console import say_copyable
 from harness.cli.report import Directory
 from harness.cli.report import stored_results
 from harness.cli.storages import storage_errors
@@ -61,4 +60,4 @@ def export(
     n_new = sum(name is not None for name in written)
     shown = hidden(address)
     say(f"{n_new} studies written to {shown}, {len(written) - n_new} were there.")
-    say_copyable("Open with", f"optuna-dashboard {shown}")
+    say("Open with: ", (f"optuna-dashboard {shown}", "bold"))

@@ -18,7 +18,6 @@ from harness.cli.console import console
 from harness.cli.console import plain_warnings
 from harness.cli.console import print_notes
 from harness.cli.console import say
-from harness.cli.console import say_copyable
 from harness.experiment import CellResult
 from harness.metrics import Budgets
 from harness.metrics import summarize
@@ -211,15 +210,15 @@ def show(
         if isinstance(problem, UntabledProblem):
             say((problems.short_name(problem.text), "bold"))
             print_notes(problem.notes)
-    say_copyable("Numbers", str(numbers))
+    say("Numbers: ", (str(numbers), "bold"))
     if not by_time.empty:
-        say_copyable("Over time", str(times))
-    say_copyable("Page", str(page))
+        say("Over time: ", (str(times), "bold"))
+    say("Page: ", (str(page), "bold"))
     if experiment:
-        say_copyable("Again", f"zaps-harness compare {shlex.quote(str(file))}")
+        say("Again: ", (f"zaps-harness compare {shlex.quote(str(file))}", "bold"))
         console.print(experiment.rstrip(), style="dim", highlight=False, soft_wrap=True)
     for folder in write_exports(views, figures, output, formats):
-        say_copyable("Files", str(folder))
+        say("Files: ", (str(folder), "bold"))
 
 
 def _metrics(suites: Sequence[Suite]) -> dict[str, tuple[str, ...]]:

@@ -19,7 +19,6 @@ from harness.cli.console import plain_warnings
 from harness.cli.console import report_failures
 from harness.cli.console import run_missing
 from harness.cli.console import say
-from harness.cli.console import say_copyable
 from harness.experiment import Cell
 from harness.experiment import CellResult
 from harness.paper import committed
@@ -204,7 +203,7 @@ def _show(measured: MeasuredResults, page: Path) -> None:
         console.print(table)
     console.print(_claims_table(verdicts))
     console.print(headline(comparisons, verdicts))
-    say_copyable("Page", str(page))
+    say("Page: ", (str(page), "bold"))
 
 
 def _claims_table(verdicts: list[Verdict]) -> Table:
