@@ -106,7 +106,12 @@ const plots = (() => {
 
   const watchWidths = () => {
     const observer = new ResizeObserver((entries) => {
-      for (const { target } of entries) target.classList.toggle("overflows", target.scrollWidth > target.clientWidth + 1);
+      for (const { target } of entries) {
+        const overflows = target.scrollWidth > target.clientWidth + 1;
+        target.classList.toggle("overflows", overflows);
+        if (overflows) target.tabIndex = 0; // the keyboard scrolls what has the focus
+        else target.removeAttribute("tabindex");
+      }
     });
     for (const scroll of document.querySelectorAll(".scroll")) observer.observe(scroll);
   };

@@ -84,16 +84,20 @@ def test_fewer_trials_are_wasted_than_by_tpe_and_the_border_is_reached(
     assert zaps[1] > tpe[1]  # the best of each region lies on its border
 
 
-def test_failures_by_chance_keep_no_study_from_the_optimum() -> None:
-    rng = np.random.default_rng(0)
+def test_failures_by_chance_keep_few_studies_from_the_optimum() -> None:
+    def best(seed: int) -> float:
+        rng = np.random.default_rng(seed)
 
-    def objective(trial: optuna.Trial) -> float:
-        x = np.array([trial.suggest_float(f"x{i}", -5, 5) for i in range(3)])
-        return math.nan if rng.random() < 0.4 else float(np.square(x - 1.3).sum())
+        def objective(trial: optuna.Trial) -> float:
+            x = np.array([trial.suggest_float(f"x{i}", -5, 5) for i in range(3)])
+            return math.nan if rng.random() < 0.4 else float(np.square(x - 1.3).sum())
 
-    study = optuna.create_study(sampler=ZAPSSampler(seed=0))
-    study.optimize(objective, n_trials=50)
-    assert study.best_value < 0.1
+        study = optuna.create_study(sampler=ZAPSSampler(seed=seed))
+        study.optimize(objective, n_trials=50)
+        return study.best_value
+
+    # TPE's median of these seeds is 1.0.
+    assert np.median([best(seed) for seed in range(5)]) < 0.1
 
 
 def test_categories_that_fail_are_avoided() -> None:
