@@ -7,15 +7,13 @@ samplers has their labels in ``meta["samplers"]``, by which the page shortens it
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
 
 from harness.report import formats
 from harness.report.figures import Styles
-from harness.report.heatmaps import matrix_figure
-from harness.report.heatmaps import with_samplers
+from harness.report.heatmaps import pairs_figure
 from harness.report.palette import SamplerStyle
 from harness.report.tables import Record
 from harness.report.tables import records
@@ -87,20 +85,12 @@ def wins_figure(wins: pd.DataFrame, styles: Styles, n_problems: int) -> go.Figur
         styles: How samplers are drawn, in the order of the page.
         n_problems: Number of problems.
     """
-    pairs = {(str(row["sampler_a"]), str(row["sampler_b"])): row for row in records(wins)}
-    counted = {label for pair in pairs for label in pair}
-    labels = [label for label in styles if label in counted]
-
-    def cells(of_pair: Any, of_itself: Any) -> list[list[Any]]:
-        return [
-            [of_pair(pairs[a, b]) if (a, b) in pairs else of_itself for b in labels]
-            for a in labels
-        ]
+    n_samplers = wins["sampler_a"].nunique()
 
     def text(pair: Record) -> str:
         second = f"<br>({pair['better']} / {pair['equal']} / {pair['worse']})"
         first = f"{pair['wins']} / {pair['ties']} / {pair['losses']}"
-        return first + (second if len(labels) <= _MOST_DETAILED else "")
+        return first + (second if n_samplers <= _MOST_DETAILED else "")
 
     def sentence(pair: Record) -> str:
         a, b = (styles[pair[side]].name for side in ("sampler_a", "sampler_b"))
@@ -110,19 +100,15 @@ def wins_figure(wins: pd.DataFrame, styles: Styles, n_problems: int) -> go.Figur
             f"better mean on {pair['better']}, worse on {pair['worse']}, equal on {pair['equal']}."
         )
 
-    figure = matrix_figure(
-        [styles[label].name for label in labels],
-        z=cells(lambda pair: round((pair["wins"] - pair["losses"]) / n_problems, 3), None),
-        text=cells(text, ""),
-        hovertext=cells(sentence, ""),
-        scale="diverging",
-        bounds=(-1.0, 1.0),
+    return pairs_figure(
+        wins,
+        styles,
+        colour=lambda pair: round((pair["wins"] - pair["losses"]) / n_problems, 3),
+        text=text,
+        sentence=sentence,
         bar_title="(wins −<br>losses)<br>/ problems",
+        titles=("this sampler …", "… against this one"),
     )
-    with_samplers(figure, labels)
-    figure.update_xaxes(title={"text": "… against this one"})
-    figure.update_yaxes(title={"text": "this sampler …", "standoff": 8})
-    return figure
 
 
 def _axis(n_samplers: int) -> go.Scatter:

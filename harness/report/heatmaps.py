@@ -7,6 +7,7 @@ A matrix of samplers carries their labels in ``meta``, by which the page filters
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Mapping
 import html
 from typing import Any
@@ -21,6 +22,7 @@ from harness.report import formats
 from harness.report.findings import verdict
 from harness.report.palette import SCALES
 from harness.report.palette import SamplerStyle
+from harness.report.tables import Record
 from harness.report.tables import difference_digits
 from harness.report.tables import records
 
@@ -40,30 +42,61 @@ def tests_figure(
         styles: How samplers are drawn, in the order of the page.
         quantity: Quantity that is tested.
     """
-    pairs = {(str(test["sampler_a"]), str(test["sampler_b"])): test for test in records(tests)}
-    tested = {label for pair in pairs for label in pair}
-    labels = [label for label in styles if label in tested]
     digits = difference_digits(quantity)
+    return pairs_figure(
+        tests,
+        styles,
+        colour=lambda test: _json_number(test["cliffs_delta"]),
+        text=lambda test: _difference_text(test, digits),
+        sentence=lambda test: _wrapped(verdict(test, quantity)),
+        bar_title="Cliff's δ",
+        titles=("is this one better …", "… than this one"),
+    )
 
-    def cells(of_test: Any, of_itself: Any) -> list[list[Any]]:
+
+def pairs_figure(
+    pairs: pd.DataFrame,
+    styles: Mapping[str, SamplerStyle],
+    *,
+    colour: Callable[[Record], float | None],
+    text: Callable[[Record], str],
+    sentence: Callable[[Record], str],
+    bar_title: str,
+    titles: tuple[str, str],
+) -> go.Figure:
+    """A matrix of each sampler against each other.
+
+    Args:
+        pairs: Frame with the columns ``sampler_a``, the row of the matrix, and ``sampler_b``.
+        styles: How samplers are drawn, in the order of the page.
+        colour: Number from -1 to 1 that the colour of a pair stands for.
+        text: Text of a pair.
+        sentence: What a pair says when one points at it.
+        bar_title: Heading of the scale of colours.
+        titles: Titles of rows and columns.
+    """
+    found = {(str(pair["sampler_a"]), str(pair["sampler_b"])): pair for pair in records(pairs)}
+    named = {label for pair in found for label in pair}
+    labels = [label for label in styles if label in named]
+
+    def cells(of_pair: Callable[[Record], Any], of_itself: Any) -> list[list[Any]]:
         return [
-            [of_test(pairs[a, b]) if (a, b) in pairs else of_itself for b in labels]
+            [of_pair(found[a, b]) if (a, b) in found else of_itself for b in labels]
             for a in labels
         ]
 
-    names = [styles[label].name for label in labels]
     figure = matrix_figure(
-        names,
-        z=cells(lambda test: _json_number(test["cliffs_delta"]), None),
-        text=cells(lambda test: _difference_text(test, digits), ""),
-        hovertext=cells(lambda test: _wrapped(verdict(test, quantity)), ""),
+        [styles[label].name for label in labels],
+        z=cells(colour, None),
+        text=cells(text, ""),
+        hovertext=cells(sentence, ""),
         scale="diverging",
         bounds=(-1.0, 1.0),
-        bar_title="Cliff's δ",
+        bar_title=bar_title,
     )
     with_samplers(figure, labels)
-    figure.update_xaxes(title={"text": "… than this one"})
-    figure.update_yaxes(title={"text": "is this one better …", "standoff": 8})
+    figure.update_xaxes(title={"text": titles[1]})
+    figure.update_yaxes(title={"text": titles[0], "standoff": 8})
     return figure
 
 
