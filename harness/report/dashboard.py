@@ -173,7 +173,7 @@ def write_dashboard(
         axes={axis: _AXES[axis] for axis in Axis if any(panel.axis == axis for panel in every)},
         panels=sorted(shown.values(), key=lambda panel: _order(panel.name)),
         headline=_first_headline(views, by_text, list(styles)),
-        budgets=sorted({view.budget for view in views.problems}),
+        budgets=sorted({view.setting.budget for view in views.problems}),
         groups={view.group: view.label for view in views.problems},
         names=names,
         downloads={name: text for name, text in _DOWNLOADS.items() if name in files},
@@ -263,19 +263,17 @@ def _drawn(
         by_sampler = groups.setdefault(tuple(identity[column] for column in GROUP), {})
         by_sampler.setdefault(identity["sampler"], []).append(snapshot)
     for view in views.problems:
-        own = groups[view.problem, view.in_flight, view.durations, view.unit, view.budget]
-        yield view, figures.Drawn(by_text[view.problem], view.unit, view.budget, own)
+        own = groups[view.problem, *view.setting]
+        yield (
+            view,
+            figures.Drawn(by_text[view.problem], view.setting.unit, view.setting.budget, own),
+        )
 
 
 def _compared(view: SuiteView, views: Views) -> list[ProblemView]:
     """Problems of a suite on which every sampler has studies, at its budget."""
-    setting = _setting(view)
-    own = {each.problem: each for each in views.problems if _setting(each) == setting}
+    own = {each.problem: each for each in views.problems if each.setting == view.setting}
     return [own[problem] for problem in view.losses.index]
-
-
-def _setting(view: SuiteView | ProblemView) -> tuple[Any, ...]:
-    return view.in_flight, view.durations, view.unit, view.budget
 
 
 def _by_name(panels: Iterable[Panel]) -> dict[str, Panel]:
@@ -296,7 +294,7 @@ def _suite_data(view: SuiteView, panels: Iterable[Panel], file: str) -> dict[str
         "file": file,
         "figures": _figures(panels),
         "group": view.group,
-        "budget": view.budget,
+        "budget": view.setting.budget,
         "where": f"{view.name}, {view.setting}",
         "findings": asdict(suite_findings(view)),
     }
@@ -307,14 +305,14 @@ def _problem_data(
 ) -> dict[str, Any]:
     return {
         "group": view.group,
-        "budget": view.budget,
+        "budget": view.setting.budget,
         "file": file,
         "figures": _figures(panels),
         "findings": asdict(problem_clauses(view, drawn.problem)),
         "where": f"{short_name(view.problem)}, {view.setting}",
         "notes": [
             *drawn.problem.notes,
-            *filter(None, [provenance.clock_note(view.durations, drawn.problem)]),
+            *filter(None, [provenance.clock_note(view.setting.durations, drawn.problem)]),
             *view.cautions,
         ],
         "planned": [

@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from harness.metrics.progress import Axis
 from harness.report.axes import axis_scale
 from harness.report.axes import logarithmic
+from harness.report.figures import Floats
 from harness.report.figures import Styles
 from harness.report.figures import add_area
 from harness.report.figures import base_figure
@@ -55,7 +56,7 @@ def reached_figure(steps: pd.DataFrame, styles: Styles, axis: Axis, unit: str) -
     figure = base_figure("targets reached (%)", title)
     for style, rows in _by_sampler(steps, styles):
         at, shares = rows["at"].to_numpy() * factor, rows["share"].to_numpy()
-        figure.add_trace(line(style, at, shares, "%{y:.1f} %", shape="hv"))
+        figure.add_trace(_steps(style, at, shares))
         if axis is not Axis.STEPS:
             end = int(rows["ended"].to_numpy().argmax())
             figure.add_trace(_cross(style, at[end], shares[end]))
@@ -74,8 +75,7 @@ def profile_figure(steps: pd.DataFrame, styles: Styles, axis: Axis, unit: str) -
     what = {Axis.STEPS: unit, Axis.CPU: "CPU time", Axis.CLOCK: "wall-clock time"}[axis]
     figure = base_figure("targets (%)", f"{what} relative to the best")
     for style, rows in _by_sampler(steps, styles):
-        ratios, shares = rows["ratio"].to_numpy(), rows["share"].to_numpy()
-        figure.add_trace(line(style, ratios, shares, "%{y:.1f} %", shape="hv"))
+        figure.add_trace(_steps(style, rows["ratio"].to_numpy(), rows["share"].to_numpy()))
     return _of_shares(figure)
 
 
@@ -85,6 +85,10 @@ def _by_sampler(
     """Rows of each sampler, in the order of the page."""
     rows = dict(iter(frame.groupby("sampler", sort=False)))
     return ((style, rows[label]) for label, style in styles.items() if label in rows)
+
+
+def _steps(style: SamplerStyle, at: Floats, shares: Floats) -> go.Scatter:
+    return line(style, at, shares, "%{y:.1f} %", shape="hv")
 
 
 def _cross(style: SamplerStyle, x: float, y: float) -> go.Scatter:

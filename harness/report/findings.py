@@ -109,7 +109,7 @@ def problem_clauses(view: ProblemView, problem: Problem) -> Clauses:
     return Clauses(
         order=order,
         lead={
-            label: f"{label} {deed.format(text)} with {view.budget} {view.unit}"
+            label: f"{label} {deed.format(text)} with {view.setting.budget} {view.setting.unit}"
             for label, text in texts.items()
         },
         follow={label: f"{label} {text}" for label, text in texts.items()},

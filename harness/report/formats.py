@@ -31,7 +31,7 @@ def significant(value: float, digits: int = 2) -> str:
 
 
 _DURATIONS = {
-    "measured": "training times",
+    "measured": "measured or log-normal times",
     "lognormal": "log-normal times",
     "equal": "equal times",
 }
@@ -44,7 +44,7 @@ def in_flight(n_trials: int, durations: str = "") -> str:
         >>> f"200 evaluations{in_flight(4)}", f"200 evaluations{in_flight(1)}"
         ('200 evaluations, 4 in flight', '200 evaluations')
         >>> f"200 evaluations{in_flight(8, 'measured')}"
-        '200 evaluations, 8 workers, training times'
+        '200 evaluations, 8 workers, measured or log-normal times'
     """
     if durations:
         workers = "1 worker" if n_trials == 1 else f"{n_trials} workers"

@@ -19,9 +19,10 @@ from harness.metrics import precision
 from harness.metrics import quantity_of
 from harness.metrics.metric import Quantity
 from harness.problems import short_name
-from harness.report import formats
 from harness.report.aggregates import default_reference
 from harness.report.aggregates import leaderboard
+from harness.report.setting import COLUMNS
+from harness.report.setting import Setting
 from harness.report.tables import Table
 from harness.report.tables import pairs_table
 from harness.report.tables import problem_columns
@@ -42,10 +43,7 @@ class SuiteView:
 
     Attributes:
         suite: The suite.
-        in_flight: Number of trials in flight.
-        durations: Durations of the trials, empty without a clock.
-        unit: Unit of the budget, ``"evaluations"`` or ``"trials"``.
-        budget: Number of them.
+        setting: Budget, and trials in flight.
         quantity: Quantity that ranks the samplers.
         losses: Frame of :func:`harness.statistics.mean_losses`, with the problems on which every
             sampler has a study.
@@ -55,10 +53,7 @@ class SuiteView:
     """
 
     suite: Suite
-    in_flight: int
-    durations: str
-    unit: str
-    budget: int
+    setting: Setting
     quantity: Quantity
     losses: pd.DataFrame
     left_out: tuple[str, ...]
@@ -73,17 +68,12 @@ class SuiteView:
     def group(self) -> str:
         """Identifier of suite, unit of the budget and trials in flight."""
         name = self.suite.name or ", ".join(self.suite.problems)
-        return _group(name, self.unit, self.in_flight, self.durations)
-
-    @property
-    def setting(self) -> str:
-        """Budget with its unit, and trials in flight."""
-        return formats.setting(self.budget, self.unit, self.in_flight, self.durations)
+        return self.setting.group(name)
 
     @property
     def key(self) -> str:
         """Identifier of the view."""
-        return f"{self.group}@{self.budget}"
+        return f"{self.group}@{self.setting.budget}"
 
     @property
     def mean_ranks(self) -> pd.Series:
@@ -114,10 +104,7 @@ class ProblemView:
     Attributes:
         suite: Suite that it is in.
         problem: Text of the problem.
-        in_flight: Number of trials in flight.
-        durations: Durations of the trials, empty without a clock.
-        unit: Unit of the budget, ``"evaluations"`` or ``"trials"``.
-        budget: Number of them.
+        setting: Budget, and trials in flight.
         studies: Rows of the summary.
         tests: Rows of :func:`harness.statistics.compare` for all pairs, by metric. Intervals and
             words for the size of an effect need five seeds.
@@ -127,10 +114,7 @@ class ProblemView:
 
     suite: Suite
     problem: str
-    in_flight: int
-    durations: str
-    unit: str
-    budget: int
+    setting: Setting
     studies: pd.DataFrame
     tests: Mapping[str, pd.DataFrame]
     reference: str
@@ -155,7 +139,7 @@ class ProblemView:
     def cautions(self) -> list[str]:
         """Notes on what the budget and the seeds cannot show."""
         ceilings = [
-            precision.ceiling(int(k), self.budget, self.unit)
+            precision.ceiling(int(k), self.setting.budget, self.setting.unit)
             for k in (self.studies["top"].dropna().unique() if self._counts_top else ())
         ]
         return [*filter(None, [*ceilings, self.caution])]
@@ -184,22 +168,17 @@ class ProblemView:
     @property
     def group(self) -> str:
         """Identifier of problem, unit of the budget and trials in flight."""
-        return _group(self.problem, self.unit, self.in_flight, self.durations)
+        return self.setting.group(self.problem)
 
     @property
     def label(self) -> str:
         """Identifier of the group with a short name of the problem, for people."""
-        return _group(short_name(self.problem), self.unit, self.in_flight, self.durations)
-
-    @property
-    def setting(self) -> str:
-        """Budget with its unit, and trials in flight."""
-        return formats.setting(self.budget, self.unit, self.in_flight, self.durations)
+        return self.setting.group(short_name(self.problem))
 
     @property
     def key(self) -> str:
         """Identifier of the view."""
-        return f"{self.group}@{self.budget}"
+        return f"{self.group}@{self.setting.budget}"
 
 
 @dataclass(frozen=True)
@@ -236,26 +215,22 @@ def make_views(summary: pd.DataFrame, suites: Iterable[Suite]) -> Views:
 
 
 def _suite_views(studies: pd.DataFrame, suite: Suite) -> Iterator[SuiteView]:
-    for setting, chosen in studies.groupby(list(GROUP[1:]), sort=False):
-        in_flight, durations, unit, budget = _setting(setting)
+    for values, chosen in studies.groupby(list(COLUMNS), sort=False):
         losses = statistics.mean_losses(chosen, suite.metrics[0])
         left_out = tuple(p for p in chosen["problem"].unique() if p not in losses.index)
         if chosen["problem"].nunique() < 2 or losses.empty:
             continue
-        text = formats.setting(budget, unit, in_flight, durations)
+        setting = Setting.of(values)
         quantity = quantity_of(suite.metrics[0], chosen)
         tables = [
             ranks_table(chosen, suite.metrics[0], len(losses)),
-            values_table(losses, quantity, text),
+            values_table(losses, quantity, str(setting)),
         ]
         if losses.shape[1] > 1:
             tables.append(pairs_table(losses, ALPHA))
         yield SuiteView(
             suite,
-            in_flight,
-            durations,
-            unit,
-            budget,
+            setting,
             quantity,
             losses,
             left_out,
@@ -269,9 +244,8 @@ def _problem_views(studies: pd.DataFrame, suite: Suite) -> Iterator[ProblemView]
     board = leaderboard(studies, suite.metrics, reference=reference, tests=tests[suite.metrics[0]])
     for group, rows in board.groupby(list(GROUP), sort=False):
         problem = str(group[0])
-        in_flight, durations, unit, budget = _setting(group[1:])
         seeds = " or ".join(map(str, sorted(rows["n_seeds"].unique())))
-        setting = formats.setting(budget, unit, in_flight, durations)
+        setting = Setting.of(group[1:])
         own = _of_group(studies, group)
         columns = problem_columns(_measured(suite.metrics, rows), reference, own)
         if studies["sampler"].nunique() == 1:
@@ -287,10 +261,7 @@ def _problem_views(studies: pd.DataFrame, suite: Suite) -> Iterator[ProblemView]
         yield ProblemView(
             suite,
             problem,
-            in_flight,
-            durations,
-            unit,
-            budget,
+            setting,
             own,
             {name: _of_group(frame, group) for name, frame in tests.items()},
             reference,
@@ -331,13 +302,3 @@ def _tests(studies: pd.DataFrame, metric: str) -> pd.DataFrame:
 def _of_group(frame: pd.DataFrame, group: Sequence[Any]) -> pd.DataFrame:
     chosen = (frame[list(GROUP)] == list(group)).all(axis="columns")
     return frame[chosen].reset_index(drop=True)
-
-
-def _setting(group: Any) -> tuple[int, str, str, int]:
-    in_flight, durations, unit, budget = group
-    return int(in_flight), str(durations), str(unit), int(budget)
-
-
-def _group(name: str, unit: str, in_flight: int, durations: str) -> str:
-    by_trials = ", by trials" if unit == "trials" else ""
-    return name + by_trials + formats.in_flight(in_flight, durations)

@@ -28,7 +28,7 @@ def test_workers_are_a_setting_of_the_comparison(tmp_path: Path) -> None:
     for text in (
         "training time of its configuration on the simulated clock (mean of the table: 39 s)",
         "log-normal time on the simulated clock",
-        "hpo/australian, 8 evaluations, 3 workers, training times, 2 seeds",
+        "hpo/australian, 8 evaluations, 3 workers, measured or log-normal times, 2 seeds",
         "Mean rank of regret % over 2 problems, over simulated time, 3 workers",
         "regret %: hpo/australian, over simulated time",
     ):
@@ -62,7 +62,7 @@ def test_exported_workers_ran_side_by_side_for_as_long(tmp_path: Path) -> None:
     (result, *_) = Store(tmp_path).load_all()
     name = (
         f"functions/branin · {result.cell.sampler.label} · 8 evaluations · "
-        "3 workers, training times · seed 0"
+        "3 workers, measured or log-normal times · seed 0"
     )
     trials = optuna.load_study(study_name=name, storage=url).trials
     begins = [t.datetime_start for t in trials]

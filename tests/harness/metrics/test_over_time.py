@@ -67,8 +67,8 @@ def test_settings_have_a_clock_of_their_own() -> None:
     suite = replace(ONE_TABLE, problems=(table().text,), metrics=("best_value",))
     titles = [str(each.title) for each in time_tables(frame, [suite])]
     assert [title.split(", ")[2:] for title in titles] == [
-        ["2 workers", "training times"],
-        ["4 workers", "training times"],
+        ["2 workers", "measured or log-normal times"],
+        ["4 workers", "measured or log-normal times"],
     ]
 
 
