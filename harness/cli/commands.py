@@ -5,7 +5,9 @@ A command is imported when it is called, since what it needs is slow to import.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
+import inspect
 import io
 import sys
 from typing import Any
@@ -71,9 +73,16 @@ def _is_suite(name: str) -> bool:
 
 def _imported(name: str) -> Any:
     module = COMMANDS[name][0]
+    command = getattr(import_module(f"harness.cli.{module}"), module)
     single = typer.Typer(add_completion=False, rich_markup_mode=_MARKUP)
-    single.command(name)(getattr(import_module(f"harness.cli.{module}"), module))
+    single.command(name, help=_help(command))(command)
     return typer.main.get_command(single)
+
+
+def _help(command: Callable[..., None]) -> str:
+    """Docstring of a command without its line breaks: the terminal sets its own."""
+    paragraphs = (inspect.getdoc(command) or "").split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
 app = typer.Typer(

@@ -49,6 +49,15 @@ def test_the_help_of_all_commands_opens_as_that_of_each(name: str) -> None:
     assert " ".join((inspect.getdoc(command) or "").split("\n\n")[0].split()) == summary
 
 
+def test_the_lines_of_a_help_end_at_the_edge_of_the_terminal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    output = CliRunner().invoke(app, ["reproduce", "--help"]).output
+    # A line of the docstring ends after "shows all".
+    assert "\n shows all experiments that are there for these seeds:" in output
+
+
 def test_no_command_and_an_unknown_one_are_answered() -> None:
     for arguments, text in (([], "Usage"), (["no-such"], "No such command 'no-such'")):
         result = CliRunner().invoke(app, arguments)
