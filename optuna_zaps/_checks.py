@@ -122,10 +122,7 @@ def listed(value: Any) -> list[Any] | None:
         return None
     if isinstance(value, Sequence):
         return list(value)
-    import pandas as pd
-
-    arrays = np.ndarray | pd.Series | pd.Index | pd.api.extensions.ExtensionArray
-    if isinstance(value, arrays) and value.ndim == 1:
+    if getattr(value, "ndim", None) == 1 and hasattr(value, "__array__"):
         # The type object turns numbers of a fixed width into Python's own.
         return list(np.asarray(value, dtype=object))
     return None

@@ -19,12 +19,15 @@ from optuna.trial import FrozenTrial
 from optuna.trial import TrialState
 
 from optuna_zaps import _checks
+from optuna_zaps import _optional
 from optuna_zaps._calls import shown_call
 from optuna_zaps.search.outcomes import JointSearch
 from optuna_zaps.search.profiles import Profile
 from optuna_zaps.search.profiles import resolve
 from optuna_zaps.search.proxy_function import ProxyFunction
 from optuna_zaps.search.proxy_function import RememberedProxies
+from optuna_zaps.search.table import UserTable
+from optuna_zaps.search.table import is_table
 from optuna_zaps.study import tpe_arguments
 from optuna_zaps.study.cache import Lock
 from optuna_zaps.study.chooser import Chooser
@@ -191,7 +194,7 @@ class ZAPSSampler(BaseSampler):
 
     def __init__(
         self,
-        proxies: pd.DataFrame | ProxyFunction | None = None,
+        proxies: UserTable | ProxyFunction | None = None,
         *,
         search_space: SearchSpace | None = None,
         budget: int | None = None,
@@ -257,19 +260,16 @@ class ZAPSSampler(BaseSampler):
         self._strategy: Strategy
         if proxies is None:
             searches.refuse_to_lack_proxies()
-        else:
-            import pandas as pd
-
-            if isinstance(proxies, pd.DataFrame):
-                self._strategy = GivenSpaceStrategy.of_table(
-                    proxies, space, searches, self._chooser, notes
-                )
-                return
-            if not callable(proxies):
-                raise TypeError(
-                    "proxies must be a pandas.DataFrame, a function of the parameters or None, "
-                    f"but got {type(proxies).__name__}."
-                )
+        elif is_table(proxies):
+            self._strategy = GivenSpaceStrategy.of_table(
+                proxies, space, searches, self._chooser, notes
+            )
+            return
+        elif not callable(proxies):
+            raise TypeError(
+                "proxies must be a pandas.DataFrame, a mapping of columns, a function of the "
+                f"parameters or None, but got {type(proxies).__name__}."
+            )
         spaces = Spaces(searches, None if proxies is None else RememberedProxies(proxies))
         if space is not None:
             self._strategy = GivenSpaceStrategy(
@@ -291,17 +291,15 @@ class ZAPSSampler(BaseSampler):
 
         Raises:
             AttributeError: If the search space is not known yet.
+            ImportError: If pandas is not installed.
         """
-        import pandas as pd
-
+        _require_pandas("proxies_")
         search = self._known_search("proxies_").primary
-        frame = search.candidates.frame()
-        if search.proxies is None:
-            return frame
-        names = list(frame)
-        for name in search.proxies.names:
-            names.append(_unused(name, "proxy:", names))
-        return pd.concat([frame, search.proxies.frame], axis=1).set_axis(names, axis=1)
+        columns: dict[str, Any] = search.candidates.columns()
+        if search.proxies is not None:
+            for name, values in zip(search.proxies.names, search.proxies.values.T, strict=True):
+                columns[_unused(name, "proxy:", columns)] = values
+        return _frame(columns)
 
     @property
     def initial_proxies_(self) -> list[str]:
@@ -340,9 +338,9 @@ class ZAPSSampler(BaseSampler):
         Raises:
             ValueError: If the study has too few values, several objectives, or trials that have
                 no parameter in common.
+            ImportError: If pandas is not installed.
         """
-        import pandas as pd
-
+        _require_pandas("rank()")
         n = _checks.integer("n", n, least=1)
         if study._is_multi_objective():
             raise ValueError("A study with several objectives has no single ranking.")
@@ -351,13 +349,12 @@ class ZAPSSampler(BaseSampler):
             search, observations = self._chooser.view(study, self._strategy.space_of(study))
             ranking = search.primary.rank(observations.objectives[0])
         chosen = ranking.candidates[:n]
-        frame = search.primary.candidates.frame(chosen)
+        columns: dict[str, Any] = search.primary.candidates.columns(chosen)
         (sign,) = direction_signs(study)
-        frame[_unused("mean", "zaps:", frame)] = sign * ranking.mean[:n]
-        frame[_unused("std", "zaps:", frame)] = ranking.std[:n]
-        index_name = _unused("rank", "zaps:", frame)
-        frame.index = pd.RangeIndex(1, len(frame) + 1, name=index_name)
-        return frame
+        columns[_unused("mean", "zaps:", columns)] = sign * ranking.mean[:n]
+        columns[_unused("std", "zaps:", columns)] = ranking.std[:n]
+        index_name = _unused("rank", "zaps:", columns)
+        return _frame(columns).set_axis(range(1, len(chosen) + 1)).rename_axis(index_name)
 
     def reseed_rng(self) -> None:
         """Reseed the independent sampler; the search draws from its seed and the history alone."""
@@ -439,10 +436,9 @@ def _proxy_names(initial_proxies: Sequence[str] | ProxyFit | None) -> list[str] 
         return None
     names = _checks.listed(initial_proxies)
     if names is None:
-        from optuna_zaps.search.estimator import ProxyFit
-
-        if isinstance(initial_proxies, ProxyFit):
-            return initial_proxies.selected_names_
+        estimator = _optional.loaded("optuna_zaps.search.estimator")
+        if estimator is not None and isinstance(initial_proxies, estimator.ProxyFit):
+            return list(initial_proxies.selected_names_)
         raise TypeError(
             "initial_proxies must be a sequence of names or a fitted ProxyFit, but got "
             f"{initial_proxies!r} of type {type(initial_proxies).__name__}."
@@ -450,6 +446,22 @@ def _proxy_names(initial_proxies: Sequence[str] | ProxyFit | None) -> list[str] 
     if not names:
         raise ValueError("initial_proxies must name at least one proxy, but is empty.")
     return list(map(str, names))
+
+
+def _require_pandas(name: str) -> None:
+    _optional.require("pandas", f"{name} is a pandas.DataFrame: it needs pandas", extra="pandas")
+
+
+def _frame(columns: Mapping[str, list[Any] | npt.NDArray[np.float64]]) -> pd.DataFrame:
+    """Frame of lists of objects and arrays of numbers."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        {
+            name: pd.Series(values, dtype=object) if isinstance(values, list) else values
+            for name, values in columns.items()
+        }
+    )
 
 
 def _unused(name: str, prefix: str, taken: Container[Any]) -> str:

@@ -16,7 +16,7 @@ from harness.samplers.history import Observation
 from harness.samplers.space import Configuration
 from harness.samplers.space import SearchSpace
 from harness.samplers.space import Space
-from optuna_zaps.search.proxies import split_table
+from optuna_zaps.search.table import split_table
 
 
 class RoundSampler(CategoricalSampler):
@@ -123,10 +123,12 @@ class ProxyRoundSampler(RoundSampler):
             search_space,
             n_startup_trials=n_startup_trials,
             batch_size=batch_size,
-            candidates=parameters,
+            candidates=pd.DataFrame(
+                {name: column.values for name, column in parameters.columns.items()}
+            ),
             seed=seed,
         )
-        self._proxies = values.to_numpy(np.float64)
+        self._proxies = values.floats()
 
     def proxies_of(
         self, space: Space, configurations: Sequence[Configuration]

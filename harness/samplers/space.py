@@ -26,6 +26,7 @@ import pandas as pd
 from harness.problems.projection import HammingProjection
 from optuna_zaps.search.candidates import CandidateSet
 from optuna_zaps.search.choices import Choices
+from optuna_zaps.search.table import split_table
 
 
 Configuration = tuple[int, ...]
@@ -184,7 +185,8 @@ def make_space(search_space: SearchSpace | None, candidates: pd.DataFrame | None
             f"candidates must have a column for each parameter, but {missing} are missing from "
             f"its columns {list(candidates.columns)}."
         )
-    table = CandidateSet.from_frame(candidates[names], choices)
+    parameters, _ = split_table(candidates, names)
+    table = CandidateSet.from_columns(parameters.columns, choices)
     return Space(table.choices, table.codes)
 
 

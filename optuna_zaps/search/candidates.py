@@ -10,30 +10,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from collections.abc import Sequence
-import contextlib
 from functools import cached_property
 import math
-from typing import TYPE_CHECKING
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from optuna_zaps.search.choices import Choices
-from optuna_zaps.search.choices import choice_key
-from optuna_zaps.search.choices import is_missing
+from optuna_zaps.search.columns import Column
 from optuna_zaps.search.conditions import INACTIVE
 from optuna_zaps.search.conditions import Conditions
 from optuna_zaps.search.conditions import active_params
 from optuna_zaps.search.encoding import Encoding
 
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-
 MAX_CANDIDATES = 2**18
 """Largest space that is enumerated, in configurations (an 8 MiB table of 32-byte rows)."""
+
+
+class RepeatedConfigurationError(ValueError):
+    """Error for candidates that are the same configuration.
+
+    Attributes:
+        n_repeated: Number of those that equal an earlier one.
+    """
+
+    def __init__(self, message: str, n_repeated: int) -> None:
+        super().__init__(message)
+        self.n_repeated = n_repeated
 
 
 class CandidateSet:
@@ -60,7 +65,8 @@ class CandidateSet:
             their last choice.
 
     Raises:
-        ValueError: If two candidates are the same configuration, or there is none.
+        RepeatedConfigurationError: If two candidates are the same configuration.
+        ValueError: If there is none.
     """
 
     def __init__(
@@ -96,9 +102,10 @@ class CandidateSet:
             self.codes, self._names = self.codes[first], self._names[first]
         elif n_repeated := len(self.codes) - len(np.unique(self._names)):
             repeated = self.params(self._first_duplicate())
-            raise ValueError(
+            raise RepeatedConfigurationError(
                 f"Every configuration must occur once, but {repeated} occurs again "
-                f"({n_repeated} duplicates in all)."
+                f"({n_repeated} duplicates in all).",
+                n_repeated,
             )
 
     @classmethod
@@ -135,18 +142,18 @@ class CandidateSet:
             CandidateSet.__init__(self, **state)
 
     @classmethod
-    def from_frame(
+    def from_columns(
         cls,
-        frame: pd.DataFrame,
+        columns: Mapping[str, Column],
         choices: Mapping[str, Sequence[Any]] | None = None,
         *,
         coordinates: Mapping[str, npt.ArrayLike] | None = None,
     ) -> CandidateSet:
-        """One candidate for each row of a frame whose columns are the parameters.
+        """One candidate for each row of a table of the parameters.
 
         Args:
-            frame:
-                Frame of shape (n_candidates, n_parameters).
+            columns:
+                Values of each parameter, all of shape (n_candidates,).
             choices:
                 Possible values of each parameter. By default those that occur, in order of first
                 appearance.
@@ -156,24 +163,21 @@ class CandidateSet:
         Raises:
             ValueError: If a value is not among the choices, or a configuration occurs twice.
         """
-        occurring, codes = {}, np.empty(frame.shape, dtype=np.intp)
-        for column, name in enumerate(frame.columns):
-            codes[:, column], occurring[name] = _factorized(frame[name])
+        found = {name: column.factorized() for name, column in columns.items()}
         if choices is None:
-            return cls(occurring, codes, coordinates=coordinates)
+            choices = {name: occurring for name, (_, occurring) in found.items()}
         offered = {name: Choices(values) for name, values in choices.items()}
-        for column, (name, values) in enumerate(offered.items()):
-            translation = []
-            for code, value in enumerate(occurring[name]):
-                position = values.position(value)
-                if position is None:
-                    row = int((codes[:, column] == code).argmax())
-                    raise ValueError(
-                        f"Row {row} has {name}={value!r}, but the search space offers only "
-                        f"{list(values)} for {name!r}."
-                    )
-                translation.append(position)
-            codes[:, column] = np.asarray(translation)[codes[:, column]]
+        codes = np.empty((len(next(iter(found.values()))[0]), len(offered)), dtype=np.intp)
+        for parameter, (name, values) in enumerate(offered.items()):
+            own, occurring = found[name]
+            positions = [values.position(value) for value in occurring]
+            if None in positions:
+                unknown = positions.index(None)
+                raise ValueError(
+                    f"Row {int((own == unknown).argmax())} has {name}={occurring[unknown]!r}, but "
+                    f"the search space offers only {list(values)} for {name!r}."
+                )
+            codes[:, parameter] = np.asarray(positions)[own]
         return cls(offered, codes, coordinates=coordinates)
 
     def __len__(self) -> int:
@@ -293,18 +297,18 @@ class CandidateSet:
                 mask &= fits
         return mask
 
-    def frame(self, candidates: npt.NDArray[np.intp] | None = None) -> pd.DataFrame:
-        """Parameters as a frame, one row per candidate, all of them by default."""
-        import pandas as pd
+    def columns(self, candidates: npt.NDArray[np.intp] | None = None) -> dict[str, list[Any]]:
+        """Values of each parameter, NaN where it is inactive.
 
+        Args:
+            candidates: Which, by default all.
+        """
         codes = self.codes if candidates is None else self.codes[candidates]
-        return pd.DataFrame(
-            {
-                name: pd.Series([values[code] for code in codes[:, column].tolist()], dtype=object)
-                for column, (name, choices) in enumerate(self.choices.items())
-                for values in [[math.nan if c is INACTIVE else c for c in choices]]
-            }
-        )
+        return {
+            name: [values[code] for code in codes[:, parameter].tolist()]
+            for parameter, (name, choices) in enumerate(self.choices.items())
+            for values in [[math.nan if c is INACTIVE else c for c in choices]]
+        }
 
     @cached_property
     def _numbers(self) -> dict[str, npt.NDArray[np.float64]]:
@@ -339,44 +343,3 @@ def _weights(sizes: Sequence[int]) -> npt.NDArray[np.uint64]:
 def _names(codes: npt.NDArray[np.intp], weights: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     """Number that names each configuration, modulo 2^64, shape (n_candidates,)."""
     return np.asarray(codes.astype(np.uint64) @ weights, dtype=np.uint64)
-
-
-def _factorized(column: pd.Series[Any]) -> tuple[npt.NDArray[np.intp], tuple[Any, ...]]:
-    """Codes and distinct values, in order of first appearance.
-
-    Scalars and arrays of NumPy become Python's scalars and lists. A missing value in a column
-    that is not of floats is ``None``, unless the column has both ``None`` and NaN.
-    """
-    import pandas as pd
-
-    values = column.to_numpy(dtype=object)
-    codes = _codes(values)
-    distinct = values[np.unique(codes, return_index=True)[1]].tolist()
-    n_missing = sum(map(is_missing, distinct))
-    dtype = column.cat.categories.dtype if hasattr(column, "cat") else column.dtype
-    missing = math.nan if pd.api.types.is_float_dtype(dtype) else None
-    return codes, tuple(
-        _scalar(value, missing if n_missing == 1 or not isinstance(value, float) else math.nan)
-        for value in distinct
-    )
-
-
-def _codes(values: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
-    """Number of each value among the distinct ones, in order of first appearance."""
-    import pandas as pd
-
-    with contextlib.suppress(TypeError):
-        codes = pd.factorize(values, use_na_sentinel=False)[0]
-        if len({isinstance(value, float) for value in values[pd.isna(values)]}) < 2:
-            return codes
-    # pandas finds no hash of lists, and takes None and NaN for one.
-    keys = (
-        choice_key(value if isinstance(value, float) else _scalar(value, None)) for value in values
-    )
-    return pd.factorize(np.fromiter(keys, object, len(values)), use_na_sentinel=False)[0]
-
-
-def _scalar(value: Any, missing: float | None) -> Any:
-    if is_missing(value):
-        return missing
-    return value.tolist() if isinstance(value, np.generic | np.ndarray) else value

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from optuna_zaps.search.values import is_missing
+
 
 _LONG = 64
 """Longest text of a choice that is its own key; the key of a longer one is a digest."""
@@ -87,17 +89,3 @@ def digested(value: Any) -> Any:
     if isinstance(key, tuple) and len(key) == 2 and key[0] == _DIGEST:
         return {_DIGEST: key[1]}
     return value
-
-
-def is_missing(value: Any) -> bool:
-    """Whether pandas takes a value for a missing one."""
-    if value is None:
-        return True
-    if isinstance(value, str | int):
-        return False
-    if isinstance(value, float):
-        return math.isnan(value)
-    import pandas as pd
-
-    missing = pd.isna(value)
-    return isinstance(missing, bool) and missing  # of a list it says so for each item

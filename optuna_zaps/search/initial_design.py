@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Protocol
-import warnings
 
 import numpy as np
 import numpy.typing as npt
 
 from optuna_zaps.search.candidates import CandidateSet
-from optuna_zaps.search.threads import one_thread
+from optuna_zaps.search.kmeans import KMeans
 
 
 _CHUNK = 2**14
@@ -70,12 +69,14 @@ class HybridKMeans:
         max_iterations: Iterations of each restart.
         max_points: Most candidates that K-means clusters; of more it sees a random sample of this
             size, so that its time does not grow with the space. Not in the paper.
+        kmeans: Implementation of K-means.
     """
 
     top_fraction: float
     n_restarts: int
     max_iterations: int
     max_points: int
+    kmeans: KMeans
 
     def __post_init__(self) -> None:
         if not 0 < self.top_fraction <= 1:
@@ -254,21 +255,15 @@ def _spread(
     """Find the candidate of the pool nearest to each K-means centroid, none twice."""
     if n_points == 0:
         return np.empty(0, dtype=np.intp)
-    from sklearn.cluster import KMeans
-    from sklearn.exceptions import ConvergenceWarning
-
     points = ranks[pool].astype(np.float32)  # ranks need no more, and it halves the time
-    kmeans = KMeans(
-        n_clusters=n_points,
-        n_init=settings.n_restarts,
-        max_iter=settings.max_iterations,
-        random_state=int(rng.integers(2**31)),
-    )
-    with one_thread(), warnings.catch_warnings():
-        # Fewer distinct points than clusters leave empty ones, whose centroids are as good here.
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    centroids = settings.kmeans(
         # Deviation: the paper clusters every point. The pool is shuffled: its head is a sample.
-        centroids = kmeans.fit(points[: max(settings.max_points, n_points)]).cluster_centers_
+        points[: max(settings.max_points, n_points)],
+        n_points,
+        rng,
+        n_restarts=settings.n_restarts,
+        max_iterations=settings.max_iterations,
+    )
     chosen = np.empty(n_points, dtype=np.intp)
     free = np.ones(len(pool), dtype=np.bool_)
     for i, centroid in enumerate(centroids):

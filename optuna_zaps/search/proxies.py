@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
-from numbers import Real
-from typing import TYPE_CHECKING
 from typing import Any
 
 import numpy as np
@@ -20,22 +18,19 @@ from tqdm.auto import tqdm
 
 from optuna_zaps import _checks
 from optuna_zaps.search.candidates import CandidateSet
-from optuna_zaps.search.choices import is_missing
 from optuna_zaps.search.proxy_function import ProxyFunction
 from optuna_zaps.search.proxy_function import RememberedProxies
-from optuna_zaps.search.proxy_function import real_number
-
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class ProxyTable:
     """Proxies aligned with a candidate set, useless ones removed.
 
     Args:
+        names:
+            Name of each proxy, all distinct.
         values:
-            Frame of shape (n_candidates, n_proxies), row ``i`` belonging to candidate ``i``.
+            Array of shape (n_candidates, n_proxies), row ``i`` belonging to candidate ``i``; NaN
+            where a value is missing.
         reference:
             Table with the usable proxies, among whose values the ranks are counted, so that they
             can be compared from one set of candidates to another. By default the values
@@ -54,36 +49,27 @@ class ProxyTable:
     Warns:
         UserWarning: One warning that names every proxy that is dropped (constant, or without a
             single number) or that has non-finite values, and how they are ranked.
-
-    Raises:
-        ValueError: If a column does not hold real numbers or a name occurs twice.
     """
 
     def __init__(
         self,
-        values: pd.DataFrame,
+        names: Sequence[str],
+        values: npt.NDArray[np.float64],
         reference: ProxyTable | None = None,
         *,
         n_failed: int = 0,
         remark: str | None = None,
     ) -> None:
         complaints = [remark] if remark else []
-        values = values.set_axis(list(map(str, values.columns)), axis="columns")
         self._ranks_are_own = reference is None
         if reference is not None:
             self.names: tuple[str, ...] = reference.names
-            self.values = _numbers(values[list(self.names)])
+            self.values = values[:, [names.index(name) for name in self.names]]
             self.ranks = _ranks_among(self.values, reference.values)
         else:
-            repeated = values.columns[values.columns.duplicated()].unique().tolist()
-            if repeated:
-                raise ValueError(
-                    f"Each proxy must have a name of its own, but got {repeated} twice."
-                )
-            array = _numbers(values)
-            usable = self._screened(list(values.columns), array, n_failed, complaints)
-            self.names = tuple(values.columns[column] for column in usable)
-            self.values = np.asarray(array[:, usable], dtype=np.float64)
+            usable = self._screened(names, values, n_failed, complaints)
+            self.names = tuple(names[column] for column in usable)
+            self.values = values[:, usable]
             self.ranks = scaled_ranks(self.values)
         if complaints:
             _checks.warn(f"Proxies: {'; '.join(complaints)}.")
@@ -107,8 +93,6 @@ class ProxyTable:
             ValueError: If the function does not return the same names everywhere, or failed for
                 every candidate.
         """
-        import pandas as pd
-
         if not isinstance(function, RememberedProxies):
             function = RememberedProxies(function)
         names: tuple[str, ...] | None = None
@@ -133,14 +117,11 @@ class ProxyTable:
         if n_failed == len(rows) and reference is None:
             function.refuse_failure()
         names = names or ()
-        frame = pd.DataFrame(
-            [[(row or {}).get(name, np.nan) for name in names] for row in rows],
-            columns=list(names),
-            dtype=np.float64,
+        values = np.array(
+            [[(row or {}).get(name, np.nan) for name in names] for row in rows], dtype=np.float64
         )
-        return cls(
-            frame, reference, n_failed=n_failed, remark=function.remark(n_failed, len(rows))
-        )
+        remark = function.remark(n_failed, len(rows))
+        return cls(names, values, reference, n_failed=n_failed, remark=remark)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the values; ranks that follow from them are left out."""
@@ -150,13 +131,6 @@ class ProxyTable:
         self.__dict__.update(state)
         if self._ranks_are_own:
             self.ranks = scaled_ranks(self.values)
-
-    @property
-    def frame(self) -> pd.DataFrame:
-        """Values as a frame of shape (n_candidates, n_proxies)."""
-        import pandas as pd
-
-        return pd.DataFrame(self.values, columns=list(self.names))
 
     def columns(self, names: Iterable[str]) -> npt.NDArray[np.intp]:
         """Positions of proxies by name, shape (n_names,).
@@ -205,37 +179,6 @@ class ProxyTable:
         return usable
 
 
-def _numbers(values: pd.DataFrame) -> npt.NDArray[np.float64]:
-    """Values of proxies as floats, NaN where they are missing, shape (n_candidates, n_proxies).
-
-    Raises:
-        ValueError: If a column does not hold real numbers.
-    """
-    array = np.empty(values.shape, dtype=np.float64, order="F")
-    for column, name in enumerate(values.columns):
-        array[:, column] = _floats(str(name), values[name])
-    return array
-
-
-def _floats(name: str, column: pd.Series[Any]) -> npt.NDArray[np.float64]:
-    import pandas as pd
-
-    dtype = column.dtype
-    if pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_complex_dtype(dtype):
-        return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
-    holds = ""
-    if pd.api.types.is_object_dtype(dtype) or isinstance(dtype, pd.CategoricalDtype):
-        values = column.tolist()
-        numbers = [real_number(value) for value in values]
-        if None not in numbers:
-            return np.array(numbers, dtype=np.float64)
-        holds = f" and holds {values[numbers.index(None)]!r}"
-    raise ValueError(
-        f"Proxies must be real numbers, but column {name!r} has dtype {dtype}{holds}. Drop it, or "
-        "name it in search_space if it is a parameter."
-    )
-
-
 def scaled_ranks(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Scale the average ranks of each column to [0, 1]; NaN becomes 0.5.
 
@@ -266,139 +209,3 @@ def _ranks_among(
         rank = (below + np.maximum(not_above - 1, below)) / 2
         ranks[asked, column] = np.minimum(rank / max(len(known) - 1, 1), 1.0)
     return ranks
-
-
-def split_table(
-    table: pd.DataFrame, parameters: Sequence[str] | None
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Tell the parameters of a user's table from its proxies.
-
-    Args:
-        table:
-            Frame with a configuration per row. Its parameters are the columns or index levels
-            named ``parameters``; without ``parameters``, the named index levels, and where the
-            index has no names, the columns that are not numeric. Names count as text.
-        parameters:
-            Names of the parameters, where they are known. An unnamed index of tuples is read in
-            this order, unless the columns have them all.
-
-    Returns:
-        Frame of the parameters and frame of the proxies, both of n_candidates rows.
-
-    Raises:
-        ValueError: If a parameter is missing, a name occurs twice, or nothing tells which columns
-            are parameters.
-    """
-    import pandas as pd
-
-    if isinstance(table.columns, pd.MultiIndex):
-        raise ValueError(
-            "The proxy table must have one name for each column, but has tuples of names as "
-            f"{table.columns[0]!r}. Join them, for example by table.columns = "
-            "table.columns.map(' '.join)."
-        )
-    columns = table.reset_index(drop=True).set_axis(list(map(str, table.columns)), axis="columns")
-    levels = _levels(table.index, columns, parameters)
-    table = pd.concat([levels, columns], axis="columns")
-    repeated = table.columns[table.columns.duplicated()].unique().tolist()
-    if repeated:
-        raise ValueError(
-            "Each column and each level of the index of the proxy table must have a name of its "
-            f"own, but {repeated} occur more than once. Drop or rename them, or "
-            "table.reset_index(drop=True) where the index repeats a column."
-        )
-    if parameters is None:
-        parameters = levels.columns.tolist() or _not_numeric(table)
-    missing = [name for name in parameters if name not in table.columns]
-    if missing:
-        raise ValueError(
-            f"The proxy table must have a column for each parameter, but {missing} are missing "
-            f"from its columns {list(table.columns)}."
-        )
-    names = list(parameters)
-    return table[names], table.drop(columns=names)
-
-
-def _levels(
-    index: pd.Index[Any], columns: pd.DataFrame, parameters: Sequence[str] | None
-) -> pd.DataFrame:
-    """Turn the levels of an index into columns, none of one that only counts the rows."""
-    import pandas as pd
-
-    if all(name is not None for name in index.names):
-        # Two levels may have the same name, which pandas makes no frame of.
-        levels = index.set_names(list(range(index.nlevels))).to_frame(index=False)
-        return levels.set_axis(list(map(str, index.names)), axis="columns")
-    nothing = pd.DataFrame(index=range(len(index)))
-    if not _holds_tuples(index):
-        return nothing
-    if parameters is None:
-        raise ValueError(
-            "An index of tuples must have named levels, or search_space must give the "
-            "parameters' names."
-        )
-    if set(parameters) <= set(columns):
-        return nothing
-    for row in index:
-        if len(row) != len(parameters):
-            raise ValueError(
-                "Each tuple of the index must have one value per parameter "
-                f"{list(parameters)}, but got {row}."
-            )
-    if len(index.names) > 1 and any(
-        level is not None and str(level) != name
-        for level, name in zip(index.names, parameters, strict=True)
-    ):
-        raise ValueError(
-            "The index must name all of its levels or none, or those that have names as "
-            f"{list(parameters)}, but they are {list(index.names)}."
-        )
-    return pd.DataFrame(list(index), columns=list(parameters), dtype=object)
-
-
-def _holds_tuples(index: pd.Index[Any]) -> bool:
-    import pandas as pd
-
-    if not pd.api.types.is_object_dtype(index):
-        return False
-    return len(index) > 0 and all(isinstance(row, tuple) for row in index)
-
-
-def _not_numeric(table: pd.DataFrame) -> list[str]:
-    """Find the parameters among the columns where nothing names them.
-
-    Raises:
-        ValueError: If there is none, or if a column of numbers is one of objects, which is either.
-    """
-    import pandas as pd
-
-    names = [
-        name
-        for name in table.columns
-        if not pd.api.types.is_numeric_dtype(table[name].dtype)
-        or pd.api.types.is_bool_dtype(table[name].dtype)
-    ]
-    if not names:
-        raise ValueError(
-            "Cannot tell parameters from proxies: all columns are numeric. Pass search_space=, or "
-            "name the parameters by table.set_index([...])."
-        )
-    either = [
-        name
-        for name in names
-        if pd.api.types.is_object_dtype(table[name]) and _is_numbers(table[name])
-    ]
-    if either:
-        raise ValueError(
-            f"Cannot tell whether {either}, numbers in columns of dtype object, are parameters or "
-            "proxies. Make them numeric by table.infer_objects() if they are proxies; if they are "
-            "parameters, pass search_space=, or name the parameters by table.set_index([...])."
-        )
-    return names
-
-
-def _is_numbers(column: pd.Series[Any]) -> bool:
-    known = [value for value in column.tolist() if not is_missing(value)]
-    return bool(known) and all(
-        isinstance(value, Real) and not isinstance(value, bool) for value in known
-    )

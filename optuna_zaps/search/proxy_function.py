@@ -6,10 +6,7 @@ from array import array
 from collections.abc import Callable
 from collections.abc import Hashable
 from collections.abc import Mapping
-from decimal import Decimal
 from itertools import islice
-import math
-from numbers import Real
 import traceback
 from typing import Any
 from typing import NoReturn
@@ -17,7 +14,7 @@ from typing import TypeAlias
 
 from optuna_zaps.search.candidates import MAX_CANDIDATES
 from optuna_zaps.search.choices import choice_key
-from optuna_zaps.search.choices import is_missing
+from optuna_zaps.search.values import real_number
 
 
 ProxyFunction: TypeAlias = Callable[[dict[str, Any]], Mapping[str, float]]
@@ -128,26 +125,6 @@ class RememberedProxies:
 
     def _shared_copy(self, names: tuple[str, ...]) -> tuple[str, ...]:
         return self._shared.setdefault(names, names)
-
-
-def real_number(value: Any) -> float | None:
-    """Return a proxy as a float: NaN for a missing value, infinity for one beyond all floats.
-
-    Returns:
-        ``None`` for anything but a real number, or an array or tensor of one.
-    """
-    try:
-        number = value.item() if hasattr(value, "item") else value
-    except (RuntimeError, ValueError):  # an array of several
-        return None
-    if is_missing(number):
-        return math.nan
-    if not isinstance(number, Real | Decimal):
-        return None
-    try:
-        return float(number)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
 
 
 def _checked(name: Any, value: Any) -> float:

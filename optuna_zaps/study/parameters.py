@@ -22,11 +22,11 @@ from optuna.distributions import FloatDistribution
 from optuna.distributions import IntDistribution
 
 from optuna_zaps import _checks
+from optuna_zaps import _optional
 from optuna_zaps.search.candidates import MAX_CANDIDATES
 from optuna_zaps.search.candidates import CandidateSet
 from optuna_zaps.search.choices import Choices
 from optuna_zaps.search.choices import choice_key
-from optuna_zaps.search.choices import is_missing
 from optuna_zaps.search.conditions import INACTIVE
 from optuna_zaps.search.conditions import INACTIVE_COORDINATE
 from optuna_zaps.search.conditions import Conditions
@@ -34,6 +34,7 @@ from optuna_zaps.search.encoding import MAX_CELLS
 from optuna_zaps.search.pool import Axis
 from optuna_zaps.search.pool import NumericAxis
 from optuna_zaps.search.pool import UnorderedAxis
+from optuna_zaps.search.values import is_missing
 from optuna_zaps.study.grids import LARGEST_EXACT
 from optuna_zaps.study.grids import FloatGrid
 from optuna_zaps.study.grids import IntegerGrid
@@ -309,9 +310,8 @@ def _distribution(name: str, given: Any) -> BaseDistribution:
 
 def _storable(choice: Any) -> Any:
     """Turn a scalar of NumPy or pandas, which no storage can write, into Python's own."""
-    import pandas as pd
-
-    if choice is pd.NA:
+    pandas = _optional.loaded("pandas")
+    if pandas is not None and choice is pandas.NA:
         return None
     return choice.item() if isinstance(choice, np.generic) else choice
 

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 import math
-from typing import TYPE_CHECKING
 from typing import Any
 from typing import Protocol
 
@@ -22,7 +21,8 @@ from optuna.trial import FrozenTrial
 
 from optuna_zaps._randomness import stream
 from optuna_zaps.search.candidates import CandidateSet
-from optuna_zaps.search.choices import choice_key
+from optuna_zaps.search.candidates import RepeatedConfigurationError
+from optuna_zaps.search.columns import Table
 from optuna_zaps.search.conditions import NO_CONDITIONS
 from optuna_zaps.search.conditions import Conditions
 from optuna_zaps.search.conditions import neglected_branch
@@ -36,18 +36,15 @@ from optuna_zaps.search.pool import Pool
 from optuna_zaps.search.profiles import Profile
 from optuna_zaps.search.profiles import Situation
 from optuna_zaps.search.proxies import ProxyTable
-from optuna_zaps.search.proxies import split_table
 from optuna_zaps.search.proxy_function import RememberedProxies
 from optuna_zaps.search.search import Proposal
 from optuna_zaps.search.search import ZAPSSearch
+from optuna_zaps.search.table import UserTable
+from optuna_zaps.search.table import split_table
 from optuna_zaps.study import parameters
 from optuna_zaps.study.history import Configurations
 from optuna_zaps.study.history import DrawnConfigurations
 from optuna_zaps.study.history import HistoryReader
-
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 BoolArray = npt.NDArray[np.bool_]
@@ -437,7 +434,7 @@ class Spaces:
         self._function = function
 
     def of_table(
-        self, table: pd.DataFrame, space: Mapping[str, BaseDistribution] | None
+        self, table: UserTable, space: Mapping[str, BaseDistribution] | None
     ) -> EnumeratedSpace:
         """Space of the rows of a proxy table.
 
@@ -448,8 +445,10 @@ class Spaces:
         Raises:
             ValueError: If the table and the space do not fit, or a configuration occurs again.
         """
-        candidates, proxies = _candidates_of_table(table, space)
-        return EnumeratedSpace(self._searches.over(candidates, ProxyTable(proxies)))
+        named, numbers = split_table(table, None if space is None else list(space))
+        candidates = _candidates_of(named, space)
+        proxies = ProxyTable(list(numbers.columns), numbers.floats())
+        return EnumeratedSpace(self._searches.over(candidates, proxies))
 
     def of(
         self, space: Mapping[str, BaseDistribution], conditions: Conditions = NO_CONDITIONS
@@ -482,32 +481,25 @@ class Spaces:
         return drawn
 
 
-def _candidates_of_table(
-    table: pd.DataFrame, space: Mapping[str, BaseDistribution] | None
-) -> tuple[CandidateSet, pd.DataFrame]:
-    """Candidates and proxies of a table; arguments as for :meth:`Spaces.of_table`."""
-    if len(table) == 0:
-        raise ValueError("The proxy table must have at least one row, but is empty.")
-    named, proxies = split_table(table, None if space is None else list(space))
+def _candidates_of(table: Table, space: Mapping[str, BaseDistribution] | None) -> CandidateSet:
+    """Candidates of a table of the parameters; ``space`` as for :meth:`Spaces.of_table`."""
     if space is not None:
         _refuse_continuous(space)
     try:
-        candidates = CandidateSet.from_frame(
-            named,
+        return CandidateSet.from_columns(
+            table.columns,
             None if space is None else parameters.choices_of(space),
             coordinates=None if space is None else parameters.coordinates_of(space),
         )
-    except ValueError as error:
-        n_repeated = int(named.map(choice_key).duplicated().sum())
-        if space is not None or not n_repeated:
+    except RepeatedConfigurationError as error:
+        if space is not None:
             raise
         raise ValueError(
-            f"With the parameters {list(named)} a configuration occurs again "
-            f"({n_repeated} duplicates in all); the other columns are numeric and were taken "
-            "for proxies. If one of them is a parameter, name the parameters by "
+            f"With the parameters {list(table.columns)} a configuration occurs again "
+            f"({error.n_repeated} duplicates in all); the other columns are numeric and were "
+            "taken for proxies. If one of them is a parameter, name the parameters by "
             "search_space=, or by table.set_index([...])."
         ) from error
-    return candidates, proxies
 
 
 def _refuse_continuous(space: Mapping[str, BaseDistribution]) -> None:

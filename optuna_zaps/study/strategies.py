@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from collections.abc import Hashable
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 from typing import Any
 from typing import NamedTuple
 from typing import Protocol
@@ -23,6 +22,7 @@ from optuna.trial import TrialState
 
 from optuna_zaps._randomness import stream
 from optuna_zaps.search.conditions import Conditions
+from optuna_zaps.search.table import UserTable
 from optuna_zaps.study import parameters
 from optuna_zaps.study.cache import Choice
 from optuna_zaps.study.cache import PerStudy
@@ -38,10 +38,6 @@ from optuna_zaps.study.spaces import DrawnSpace
 from optuna_zaps.study.spaces import Searches
 from optuna_zaps.study.spaces import Spaces
 from optuna_zaps.study.trials import Ask
-
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class Strategy(Protocol):
@@ -106,7 +102,7 @@ class GivenSpaceStrategy:
     @classmethod
     def of_table(
         cls,
-        table: pd.DataFrame,
+        table: UserTable,
         space: Mapping[str, BaseDistribution] | None,
         searches: Searches,
         chooser: Chooser,

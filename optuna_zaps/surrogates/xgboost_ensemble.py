@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from optuna_zaps import _optional
 from optuna_zaps._randomness import stream
 
 
@@ -21,13 +22,11 @@ def require_xgboost() -> None:
     Raises:
         ImportError: If it cannot be imported. The message says how to install it.
     """
-    try:
-        import xgboost  # noqa: F401
-    except ImportError as error:
-        raise ImportError(
-            "The paper's surrogate, of budget= and of profiles with trees, needs XGBoost: "
-            'pip install "optuna-zaps[xgboost]".'
-        ) from error
+    _optional.require(
+        "xgboost",
+        "The paper's surrogate, of budget= and of profiles with trees, needs XGBoost",
+        extra="xgboost",
+    )
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ def _grid(choices: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
             )
         if len(values) == 0:
             raise ValueError(f"Every parameter must have a choice, but {name!r} has none.")
-    return CandidateSet.grid(choices).frame() if choices else pd.DataFrame()
+    return pd.DataFrame(CandidateSet.grid(choices).columns() if choices else {}, dtype=object)
 
 
 def _rows_of_frame(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from columns import proxy_table
 import numpy as np
-import pandas as pd
 
 from optuna_zaps.search.candidates import CandidateSet
 from optuna_zaps.search.model import Shortlist
@@ -24,13 +24,11 @@ from optuna_zaps.search.search import ZAPSSearch
 N_SIDE = 12
 CANDIDATES = CandidateSet.grid({"a": range(N_SIDE), "b": range(N_SIDE)})
 VALUES = (CANDIDATES.codes[:, 0] * 1.0 + CANDIDATES.codes[:, 1] ** 2).astype(float)
-PROXIES = ProxyTable(
-    pd.DataFrame(
-        {
-            "honest": VALUES + np.random.default_rng(0).normal(scale=20, size=len(VALUES)),
-            "noise": np.random.default_rng(1).normal(size=len(VALUES)),
-        }
-    )
+PROXIES = proxy_table(
+    {
+        "honest": VALUES + np.random.default_rng(0).normal(scale=20, size=len(VALUES)),
+        "noise": np.random.default_rng(1).normal(size=len(VALUES)),
+    }
 )
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 import pickle
 
+from columns import candidates_of
 from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
@@ -81,7 +82,7 @@ def test_the_mean_of_the_neighbours_by_hand() -> None:
     # a-x  b-x  c-x     The neighbours of a-x are b-x, c-x and a-y; b-y is missing, so c-y has
     # a-y       c-y     a-y and c-x. d-z, off the others in both, has none.
     rows = [("a", "x"), ("b", "x"), ("c", "x"), ("a", "y"), ("c", "y"), ("d", "z")]
-    candidates = CandidateSet.from_frame(pd.DataFrame(rows, columns=["p", "q"]))
+    candidates = candidates_of(pd.DataFrame(rows, columns=["p", "q"]))
     values = np.asarray([[1.0], [2.0], [4.0], [8.0], [16.0], [32.0]])
     expected = [14 / 3, 5 / 2, 19 / 3, 17 / 2, 12 / 2, 32.0]
     mean = candidates.neighbourhood_mean(values)
@@ -100,7 +101,7 @@ def test_the_mean_of_the_neighbours_is_that_of_hamming_distance_one() -> None:
 
 def test_frame_in_any_order_of_rows_with_choices_of_its_own() -> None:
     frame = pd.DataFrame({"op": ["conv", None, "pool"], "width": [8, 8, 16]}, dtype=object)
-    candidates = CandidateSet.from_frame(frame)
+    candidates = candidates_of(frame)
     assert candidates.choices == {"op": ("conv", None, "pool"), "width": (8, 16)}
     assert candidates.params(1) == {"op": None, "width": 8}
     assert type(candidates.params(2)["width"]) is int
@@ -108,11 +109,11 @@ def test_frame_in_any_order_of_rows_with_choices_of_its_own() -> None:
 
 def test_a_missing_string_is_none() -> None:
     frame = pd.DataFrame({"op": pd.Series(["conv", None], dtype="str")})
-    assert CandidateSet.from_frame(frame).params(1) == {"op": None}
+    assert candidates_of(frame).params(1) == {"op": None}
 
 
 def test_a_missing_float_is_nan() -> None:
-    candidates = CandidateSet.from_frame(pd.DataFrame({"rate": [0.5, math.nan]}))
+    candidates = candidates_of(pd.DataFrame({"rate": [0.5, math.nan]}))
     missing = candidates.params(1)["rate"]
     assert isinstance(missing, float)
     assert math.isnan(missing)
@@ -120,7 +121,7 @@ def test_a_missing_float_is_nan() -> None:
 
 def test_a_table_over_a_space_beyond_64_bits() -> None:
     frame = pd.DataFrame([[i * j for j in range(1, 61)] for i in (1, 2, 3)], columns=range(60))
-    candidates = CandidateSet.from_frame(frame.rename(columns=str))
+    candidates = candidates_of(frame)
     assert [candidates.index(candidates.params(i)) for i in range(3)] == [0, 1, 2]
 
 
@@ -149,13 +150,13 @@ def test_of_equal_configurations_the_first_stays(n_parameters: int) -> None:
 def test_a_repeated_configuration_is_named() -> None:
     frame = pd.DataFrame({"a": ["x", "y", "x"], "b": ["u", "u", "u"]})
     with pytest.raises(ValueError, match=r"\{'a': 'x', 'b': 'u'\} occurs again \(1 duplicates"):
-        CandidateSet.from_frame(frame)
+        candidates_of(frame)
 
 
 def test_a_value_outside_the_space_is_named() -> None:
     frame = pd.DataFrame({"a": ["x", "z"]})
     with pytest.raises(ValueError, match=r"Row 1 has a='z'.*offers only \['x', 'y'\]"):
-        CandidateSet.from_frame(frame, {"a": ["x", "y"]})
+        candidates_of(frame, {"a": ["x", "y"]})
 
 
 def test_no_candidate_at_all() -> None:

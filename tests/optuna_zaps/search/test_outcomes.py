@@ -5,6 +5,7 @@ from dataclasses import replace
 import json
 import math
 
+from columns import proxy_table
 from flat import Flat
 from flat import plain_settings
 import numpy as np
@@ -24,7 +25,6 @@ from optuna_zaps.search.observations import Observations
 from optuna_zaps.search.outcomes import Front
 from optuna_zaps.search.outcomes import JointSearch
 from optuna_zaps.search.outcomes import balanced
-from optuna_zaps.search.proxies import ProxyTable
 from optuna_zaps.search.schedule import AnytimeSchedule
 from optuna_zaps.search.search import ZAPSSearch
 from optuna_zaps.surrogates import FeatureLayout
@@ -310,7 +310,7 @@ def test_where_a_proxy_tells_a_constraint_nothing_infeasible_follows(
 def test_what_a_proxy_tells_to_be_infeasible_is_avoided_before_the_first_violation() -> None:
     """And where nothing else is left, it is proposed after all."""
     candidates = CandidateSet.grid({"n": range(10)})
-    proxies = ProxyTable(pd.DataFrame({"size": np.arange(10.0)}))
+    proxies = proxy_table({"size": np.arange(10.0)})
     settings = plain_settings(Flat.for_layout, AnytimeSchedule(0, growth=0.1))
     search = ZAPSSearch(candidates, proxies, settings, seed=0)
     joint = JointSearch(search, 0, replace(OUTCOMES, constraint_surrogate=Flat.for_layout))

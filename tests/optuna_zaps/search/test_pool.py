@@ -3,19 +3,18 @@ from __future__ import annotations
 from dataclasses import replace
 import math
 
+from columns import proxy_table
 import numpy as np
 from optuna.distributions import BaseDistribution
 from optuna.distributions import CategoricalDistribution
 from optuna.distributions import FloatDistribution
 from optuna.distributions import IntDistribution
-import pandas as pd
 import pytest
 
 from optuna_zaps import Profile
 from optuna_zaps.search.candidates import CandidateSet
 from optuna_zaps.search.pool import Pool
 from optuna_zaps.search.profiles import Situation
-from optuna_zaps.search.proxies import ProxyTable
 from optuna_zaps.study.parameters import axes_of
 
 
@@ -182,10 +181,10 @@ def test_a_pool_is_bounded_whatever_the_space() -> None:
 
 
 def test_ranks_are_counted_among_the_reference() -> None:
-    reference = ProxyTable(pd.DataFrame({"x": [1.0, 2.0, 3.0, 5.0], "y": [0.0, 1.0, 2.0, 3.0]}))
-    values = pd.DataFrame({"x": [2.0, 4.0, 9.0, 0.0, np.nan], "y": [0.0] * 5})
+    reference = proxy_table({"x": [1.0, 2.0, 3.0, 5.0], "y": [0.0, 1.0, 2.0, 3.0]})
+    values = {"x": [2.0, 4.0, 9.0, 0.0, np.nan], "y": [0.0] * 5}
     # Of four values the ranks are 0, 1/3, 2/3, 1; 4 would come fourth; NaN is in the middle.
-    table = ProxyTable(values, reference)
+    table = proxy_table(values, reference)
     np.testing.assert_allclose(table.ranks[:, 0], [1 / 3, 1, 1, 0, 0.5])
     np.testing.assert_allclose(table.ranks[:, 1], 0)
 

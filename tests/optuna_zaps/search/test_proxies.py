@@ -2,16 +2,15 @@ from __future__ import annotations
 
 import warnings
 
+from columns import proxy_table
 from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
-import pandas as pd
 import pytest
 
 from optuna_zaps.search.candidates import CandidateSet
 from optuna_zaps.search.proxies import ProxyTable
 from optuna_zaps.search.proxies import scaled_ranks
-from optuna_zaps.search.proxies import split_table
 
 
 def test_ranks_are_average_ranks_scaled_to_the_unit_interval() -> None:
@@ -37,35 +36,33 @@ def test_ranks_ignore_increasing_transforms_and_follow_permutations(
 
 
 def test_values_that_are_equal_in_the_reference_share_their_rank() -> None:
-    reference = ProxyTable(pd.DataFrame({"x": [1.0, 2.0, 2.0, 2.0, 3.0, 3.0]}))
-    table = ProxyTable(pd.DataFrame({"x": [3.0, 2.0, 1.0, 2.5]}), reference)
+    reference = proxy_table({"x": [1.0, 2.0, 2.0, 2.0, 3.0, 3.0]})
+    table = proxy_table({"x": [3.0, 2.0, 1.0, 2.5]}, reference)
     # Ranks from 0: 0, 1 2 3 and 4 5; 2.5 would come after the 2s. Of 6 the last has rank 5.
     np.testing.assert_allclose(table.ranks[:, 0], [4.5 / 5, 2 / 5, 0, 4 / 5])
-    same = ProxyTable(reference.frame, reference)
+    same = ProxyTable(reference.names, reference.values, reference)
     np.testing.assert_allclose(same.ranks, reference.ranks)
 
 
 def test_columns_are_those_of_the_reference_by_name() -> None:
     with pytest.warns(UserWarning, match="'flat' is constant"):
-        reference = ProxyTable(pd.DataFrame({"flat": [1, 1], "x": [1, 2], "y": [4, 3]}))
-    table = ProxyTable(pd.DataFrame({"y": [3, 9], "flat": [5, 6], "x": [2, 1]}), reference)
+        reference = proxy_table({"flat": [1, 1], "x": [1, 2], "y": [4, 3]})
+    table = proxy_table({"y": [3, 9], "flat": [5, 6], "x": [2, 1]}, reference)
     assert table.names == ("x", "y")
     assert table.values.tolist() == [[2, 3], [1, 9]]
     assert table.ranks.tolist() == [[1, 0], [0, 1]]
 
 
 def test_useless_proxies_are_dropped_with_one_warning_that_names_them() -> None:
-    frame = pd.DataFrame(
-        {
-            "good": [1.0, 2.0, 3.0],
-            "flat": [7.0, 7.0, 7.0],
-            "empty": [np.nan] * 3,
-            "holes": [np.nan, 1.0, 2.0],
-            "overflow": [np.inf, 1.0, 2.0],
-        }
-    )
+    columns = {
+        "good": [1.0, 2.0, 3.0],
+        "flat": [7.0, 7.0, 7.0],
+        "empty": [np.nan] * 3,
+        "holes": [np.nan, 1.0, 2.0],
+        "overflow": [np.inf, 1.0, 2.0],
+    }
     with pytest.warns(UserWarning) as record:
-        table = ProxyTable(frame)
+        table = proxy_table(columns)
     assert table.names == ("good", "holes", "overflow")
     assert len(record) == 1
     message = str(record[0].message)
@@ -82,19 +79,7 @@ def test_useless_proxies_are_dropped_with_one_warning_that_names_them() -> None:
 def test_no_warning_without_cause() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert ProxyTable(pd.DataFrame({"a": [1, 2], "b": [2, 1]})).names == ("a", "b")
-
-
-@pytest.mark.parametrize(
-    ("frame", "message"),
-    [
-        (pd.DataFrame({"a": ["1", "2"]}), "'a' has dtype"),
-        (pd.DataFrame([[1, 2], [2, 1]], columns=["a", "a"]), r"\['a'\] twice"),
-    ],
-)
-def test_bad_columns(frame: pd.DataFrame, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        ProxyTable(frame)
+        assert proxy_table({"a": [1, 2], "b": [2, 1]}).names == ("a", "b")
 
 
 def test_function_is_called_once_for_each_candidate() -> None:
@@ -123,61 +108,7 @@ def test_function_that_returns_something_else(function: object, message: str) ->
 
 
 def test_unknown_names_are_named() -> None:
-    table = ProxyTable(pd.DataFrame({"a": [1, 2], "b": [2, 1]}))
+    table = proxy_table({"a": [1, 2], "b": [2, 1]})
     assert table.columns(["b", "a"]).tolist() == [1, 0]
     with pytest.raises(ValueError, match=r"among the usable proxies \['a', 'b'\].*\['c'\]"):
         table.columns(["a", "c"])
-
-
-TABLE = pd.DataFrame({"op": ["x", "y"], "width": [8, 16], "flops": [1.0, 2.0]})
-
-
-@pytest.mark.parametrize(
-    ("table", "parameters"),
-    [
-        (TABLE, ["op", "width"]),
-        (TABLE.set_index(["op", "width"]), None),
-        (TABLE.set_index(["op", "width"]), ["op", "width"]),
-        (
-            TABLE[["flops"]].set_axis(pd.Index([("x", 8), ("y", 16)], tupleize_cols=False)),
-            ["op", "width"],
-        ),
-    ],
-)
-def test_every_way_to_say_which_columns_are_parameters(
-    table: pd.DataFrame, parameters: list[str] | None
-) -> None:
-    configurations, proxies = split_table(table, parameters)
-    assert configurations.to_dict("list") == {"op": ["x", "y"], "width": [8, 16]}
-    assert proxies.to_dict("list") == {"flops": [1.0, 2.0]}
-
-
-def test_columns_that_are_not_numeric_are_parameters() -> None:
-    table = TABLE.assign(bias=[True, False])
-    configurations, proxies = split_table(table, None)
-    assert list(configurations) == ["op", "bias"]
-    assert list(proxies) == ["width", "flops"]
-
-
-@pytest.mark.parametrize(
-    ("table", "parameters", "message"),
-    [
-        (TABLE, ["op", "depth"], r"\['depth'\] are missing"),
-        (TABLE[["width", "flops"]], None, "Cannot tell parameters from proxies"),
-        (
-            TABLE[["flops"]].set_axis(pd.Index([("x", 8), ("y", 16)], tupleize_cols=False)),
-            None,
-            "named levels",
-        ),
-        (
-            TABLE[["flops"]].set_axis(pd.Index([("x", 8), ("y", 16)], tupleize_cols=False)),
-            ["op"],
-            r"one value per parameter \['op'\]",
-        ),
-    ],
-)
-def test_tables_that_do_not_say_it(
-    table: pd.DataFrame, parameters: list[str] | None, message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        split_table(table, parameters)

@@ -11,6 +11,7 @@ import pickle
 from typing import Any
 import warnings
 
+from columns import proxy_table
 import numpy as np
 import optuna
 from optuna.distributions import CategoricalDistribution
@@ -114,7 +115,7 @@ def test_what_the_others_have_is_what_they_have_without_failures() -> None:
         failing = ProxyTable.from_function(Scores(of_one_op), CandidateSet.grid({"op": OPS}))
     ranks = failing.ranks
     assert ranks[:, 0].tolist() == [0.0, 0.5, 1 / 3, 2 / 3, 1.0]
-    expected = ProxyTable(pd.DataFrame({"sum": [0.0, 2.0, 3.0, 4.0]})).ranks
+    expected = proxy_table({"sum": [0.0, 2.0, 3.0, 4.0]}).ranks
     np.testing.assert_array_equal(ranks[[0, 2, 3, 4], :1], expected)
 
 

@@ -16,7 +16,6 @@ import pytest
 
 from optuna_zaps import Profile
 from optuna_zaps import ZAPSSampler
-from optuna_zaps.search.proxies import ProxyTable
 
 
 OPS, WIDTHS = list("abcde"), [8, 16, 32]
@@ -30,7 +29,7 @@ def table() -> pd.DataFrame:
 
 
 def study_of(
-    proxies: pd.DataFrame,
+    proxies: Any,
     search_space: dict[str, Any] | None = SPACE,
     offered: dict[str, list[Any]] = SPACE,
     n_trials: int = 8,
@@ -64,7 +63,7 @@ def plain() -> list[Any]:
 
 # --- forms that say the same ---------------------------------------------------------------------
 
-Form = Callable[[pd.DataFrame], pd.DataFrame]
+Form = Callable[[pd.DataFrame], Any]
 
 
 def tuples_as_index(t: pd.DataFrame) -> pd.DataFrame:
@@ -95,6 +94,14 @@ FORMS: dict[str, Form] = {
     "one parameter in the index": lambda t: t.set_index("width"),
     "pieces with keys": lambda t: pd.concat({"first": t[:5], "second": t[5:]}),
     "an index that repeats": lambda t: t.set_axis([7] * 15),
+    "lists": lambda t: t.to_dict("list"),
+    "tuples": lambda t: {name: tuple(column) for name, column in t.items()},
+    "arrays": lambda t: {name: column.to_numpy() for name, column in t.items()},
+    "arrays of objects": lambda t: {name: column.to_numpy(object) for name, column in t.items()},
+    "an array of text": lambda t: {**t.to_dict("list"), "op": t["op"].to_numpy("U1")},
+    "series": lambda t: dict(t.items()),
+    "series of categories": lambda t: dict(t.astype("category").items()),
+    "columns in another order": lambda t: t[["flops", "op", "snip", "width"]].to_dict("list"),
     "an index of dates": lambda t: t.set_axis(pd.date_range("2026-01-01", periods=15)),
 }
 
@@ -260,8 +267,11 @@ def test_numbers_as_objects_are_no_parameters_unless_it_is_said() -> None:
 
 def test_numbers_beyond_a_float_rank_at_the_end() -> None:
     with pytest.warns(UserWarning, match="'big' has 2 infinite values"):
-        ranks = ProxyTable(pd.DataFrame({"big": [3, 10**400, -(10**400), None]}, dtype=object))
-    assert ranks.ranks[:, 0].tolist() == [0.5, 1.0, 0.0, 0.5]
+        rows = pd.DataFrame({"big": [3, 10**400, -(10**400), None]}, dtype=object)
+        zaps = ZAPSSampler(rows.assign(op=list("abcd")), search_space={"op": list("abcd")})
+    big = zaps.proxies_["big"].tolist()
+    assert big[:3] == [3, math.inf, -math.inf]
+    assert math.isnan(big[3])
 
 
 # --- names that are ours and the user's ----------------------------------------------------------
