@@ -35,6 +35,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from typing import Any
 
+from optuna_zaps import _optional
 from optuna_zaps.sampler import ZAPSSampler
 from optuna_zaps.search.profiles import Profile
 
@@ -48,9 +49,10 @@ __all__ = ["Profile", "ProxyFit", "ZAPSSampler"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import ProxyFit when it is asked for: scikit-learn is slow to import."""
+    """Import ProxyFit when it is asked for: scikit-learn is optional, and slow to import."""
     if name != "ProxyFit":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    _optional.require("sklearn", "ProxyFit is an estimator of scikit-learn", extra="xgboost")
     from optuna_zaps.search.estimator import ProxyFit
 
     return ProxyFit

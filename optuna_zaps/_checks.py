@@ -122,9 +122,10 @@ def listed(value: Any) -> list[Any] | None:
         return None
     if isinstance(value, Sequence):
         return list(value)
-    if getattr(value, "ndim", None) == 1 and hasattr(value, "__array__"):
+    if hasattr(value, "__array__"):
         # The type object turns numbers of a fixed width into Python's own.
-        return list(np.asarray(value, dtype=object))
+        array = np.asarray(value, dtype=object)
+        return list(array) if array.ndim == 1 else None
     return None
 
 

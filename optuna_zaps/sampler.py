@@ -95,10 +95,11 @@ class ZAPSSampler(BaseSampler):
 
     Args:
         proxies:
-            Cheap numbers known for every configuration. Either a frame with one row per
-            configuration: its columns (or index levels) named like parameters identify the
-            configuration, the others are proxies, whose ranks matter but not their scale or sign.
-            Its rows are then the candidates: a configuration without a row is never proposed. Or a
+            Cheap numbers known for every configuration. Either a table with one row per
+            configuration, a :class:`pandas.DataFrame` or a mapping from names to columns: its
+            columns (or index levels) named like parameters identify the configuration, the others
+            are proxies, whose ranks matter but not their scale or sign. Its rows are then the
+            candidates: a configuration without a row is never proposed. Or a
             function from parameters to ``{name: number}``, called once for each configuration of
             the space, under a progress bar, and remembered; if the space cannot be enumerated, for
             1,024 configurations at first and about as many for each trial. A configuration for
@@ -183,7 +184,8 @@ class ZAPSSampler(BaseSampler):
         TypeError:
             If an argument has a wrong type, as a float for a number of trials.
         ImportError:
-            If the profile has trees, as the paper's has, and XGBoost is not installed.
+            If the profile is the paper's, or has its trees or its K-means, and XGBoost or
+            scikit-learn is not installed.
 
     Note:
         Each trial records in user attributes why it was chosen: ``zaps:phase``

@@ -14,10 +14,12 @@ from __future__ import annotations
 
 try:
     import optuna_dashboard  # noqa: F401
+    import pandas  # noqa: F401
     import plotly  # noqa: F401
 except ImportError as error:
     raise ImportError(
-        'optuna_zaps.dashboard needs optuna-dashboard: pip install "optuna-zaps[dashboard]".'
+        "optuna_zaps.dashboard needs optuna-dashboard, pandas and Plotly: "
+        'pip install "optuna-zaps[dashboard]".'
     ) from error
 
 from optuna_zaps.dashboard.publishing import PublishCallback

@@ -56,11 +56,10 @@ class Column:
         """Column of an array of shape (n_rows,)."""
         if values.dtype == object:
             return cls.of_objects(values.tolist())
-        kind = _KINDS.get(values.dtype.kind, "other")
+        dtype, kind = str(values.dtype), _KINDS.get(values.dtype.kind, "other")
         if kind == "other":
             values = values.astype(object)
-        missing = math.nan if kind == "float" else None
-        return cls(values, kind, str(values.dtype), missing)
+        return cls(values, kind, dtype, math.nan if kind == "float" else None)
 
     @classmethod
     def of_objects(cls, values: Sequence[Any]) -> Column:
@@ -82,11 +81,11 @@ class Column:
     @property
     def may_be_numbers(self) -> bool:
         """Whether the values are numbers, while their type says nothing."""
+        if self.kind != "object":
+            return False
         known = [value for value in self.values if not is_missing(value)]
-        return (
-            self.kind == "object"
-            and bool(known)
-            and all(isinstance(value, Real) and not isinstance(value, bool) for value in known)
+        return bool(known) and all(
+            isinstance(value, Real) and not isinstance(value, bool) for value in known
         )
 
     def floats(self, name: str) -> npt.NDArray[np.float64]:

@@ -49,6 +49,17 @@ class KMeans(Protocol):
         """
 
 
+def require_scikit_learn() -> None:
+    """Check that scikit-learn, an optional dependency, is there.
+
+    Raises:
+        ImportError: If it cannot be imported. The message says how to install it.
+    """
+    _optional.require(
+        "sklearn", "The K-means of the paper's profile needs scikit-learn", extra="xgboost"
+    )
+
+
 def lloyd_kmeans(
     points: Points,
     n_clusters: int,
@@ -74,14 +85,7 @@ def scikit_learn_kmeans(
     n_restarts: int,
     max_iterations: int,
 ) -> Points:
-    """Cluster by scikit-learn, an optional dependency. See :class:`KMeans`.
-
-    Raises:
-        ImportError: If scikit-learn cannot be imported.
-    """
-    _optional.require(
-        "sklearn", "The start of the paper's profile needs scikit-learn", extra="xgboost"
-    )
+    """Cluster by scikit-learn, an optional dependency. See :class:`KMeans`."""
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
 

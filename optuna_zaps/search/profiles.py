@@ -30,6 +30,7 @@ from optuna_zaps.search.initial_design import MaximinDesign
 from optuna_zaps.search.initial_design import SequenceDesign
 from optuna_zaps.search.initial_design import UniformDesign
 from optuna_zaps.search.kmeans import lloyd_kmeans
+from optuna_zaps.search.kmeans import require_scikit_learn
 from optuna_zaps.search.kmeans import scikit_learn_kmeans
 from optuna_zaps.search.local_search import LocalSettings
 from optuna_zaps.search.model import ModelSettings
@@ -739,11 +740,14 @@ def resolve(profile: str | Profile | None, budget: int | None) -> Profile:
     Raises:
         ValueError: If there is no such profile, or the budget is missing or of no use.
         TypeError: If the profile is of another type.
-        ImportError: If it has trees and XGBoost is not installed.
+        ImportError: If it has trees or the paper's K-means, and XGBoost or scikit-learn is not
+            installed.
     """
     resolved = _resolved(profile, budget)
     if trees in (resolved.model.surrogate, resolved.outcomes.constraint_surrogate):
         require_xgboost()
+    if isinstance(start := resolved.start, HybridKMeans) and start.kmeans is scikit_learn_kmeans:
+        require_scikit_learn()
     return resolved
 
 

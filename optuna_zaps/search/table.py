@@ -90,13 +90,15 @@ def _column(name: Any, values: Any) -> Column:
     pandas = _optional.loaded("pandas")
     if pandas is not None and isinstance(values, pandas.Series | pandas.Index):
         return frames.column_of_series(pandas.Series(values))
-    if isinstance(values, np.ndarray) and values.ndim == 1 and not np.ma.isMaskedArray(values):
+    if isinstance(values, np.ma.MaskedArray):
+        values = values.tolist()  # None where it is masked
+    if isinstance(values, np.ndarray) and values.ndim == 1:
         return Column.of_array(values)
     listed = _checks.listed(values)
     if listed is None:
         raise TypeError(
-            "The proxy table must map each name to a sequence, one value for each configuration, "
-            f"but got {values!r} of type {type(values).__name__} for {name!r}."
+            "A proxy table that is a mapping must have a sequence for each name, with a value for "
+            f"each configuration, but {name!r} has {type(values).__name__}."
         )
     return Column.of_objects(listed)
 

@@ -20,10 +20,13 @@ from __future__ import annotations
 
 
 try:
+    import joblib  # noqa: F401
+    import pandas  # noqa: F401
     import torch  # noqa: F401
 except ImportError as error:
     raise ImportError(
-        'optuna_zaps.zerocost needs PyTorch: pip install "optuna-zaps[zerocost]".'
+        "optuna_zaps.zerocost needs PyTorch, pandas and joblib: "
+        'pip install "optuna-zaps[zerocost]".'
     ) from error
 
 from optuna_zaps.zerocost._passes import Passes
