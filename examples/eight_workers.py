@@ -1,5 +1,6 @@
 """Run eight workers on one study in PostgreSQL.
 
+    pip install "optuna-zaps[pandas]" scikit-learn "psycopg[binary]"
     python examples/eight_workers.py postgresql+psycopg://user@host/database
 
 Each worker is a process that could as well run on another machine: all that they share is the

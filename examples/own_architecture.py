@@ -2,7 +2,8 @@
 
 A convolutional network for scikit-learn's digits with five choices. Thirteen zero-cost proxies
 cost milliseconds for each architecture; a trial trains the network and returns its accuracy on
-validation data. Needs: pip install "optuna-zaps[zerocost]". About a minute on two cores.
+validation data. Needs: pip install "optuna-zaps[zerocost]" scikit-learn. About a minute on two
+cores.
 """
 
 from functools import cache

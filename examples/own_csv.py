@@ -1,5 +1,7 @@
 """Search a table of cheap numbers from a CSV file.
 
+    pip install "optuna-zaps[pandas]" scikit-learn
+
 Each row of ``cheap_numbers.csv`` is a support vector machine for scikit-learn's digits: three
 parameters, two of them numbers, and what costs milliseconds to know of it, its accuracy after
 training on 90 images and the number of its support vectors. A trial trains on 900. Prints:

@@ -1,6 +1,6 @@
 """Publish to optuna-dashboard what the sampler has done and believes.
 
-    pip install "optuna-zaps[dashboard]"
+    pip install "optuna-zaps[dashboard]" scikit-learn
     python examples/publish_to_dashboard.py
     optuna-dashboard sqlite:///digits.db
 

@@ -1,8 +1,8 @@
 """Replace TPESampler in a tuning script, then add a cheap low-fidelity proxy.
 
-Tunes a support vector machine for scikit-learn's digits. The proxy of a configuration is its
-accuracy after training on 10 % of the rows, known for all before the first trial. Prints the mean
-accuracy of five seeds after 15 trials:
+Tunes a support vector machine for the digits of scikit-learn (pip install scikit-learn). The proxy
+of a configuration is its accuracy after training on 10 % of the rows, known for all before the
+first trial. Prints the mean accuracy of five seeds after 15 trials:
 
           TPESampler: 0.9822
          ZAPSSampler: 0.9867
