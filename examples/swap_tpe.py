@@ -6,7 +6,7 @@ first trial. Prints the mean accuracy of five seeds after 15 trials:
 
           TPESampler: 0.9822
          ZAPSSampler: 0.9867
-    ... with a proxy: 0.9942
+    ... with a proxy: 0.9938
          best of 108: 0.9956
 """
 

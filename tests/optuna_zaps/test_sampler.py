@@ -279,7 +279,7 @@ def frame(**columns: Any) -> pd.DataFrame:
         ({"proxies": table()[:0]}, ValueError, "at least one row"),
         ({"proxies": frame(note="n/a")}, ValueError, "'note' has dtype"),
         ({"proxies": frame(op="q")}, ValueError, "Row 0 has op='q'"),
-        ({"proxies": 3}, TypeError, "must be a pandas.DataFrame, a function"),
+        ({"proxies": 3}, TypeError, "must be a pandas.DataFrame, a mapping"),
         ({"search_space": {}}, ValueError, "at least one parameter"),
         ({"search_space": {"op": "abc"}}, TypeError, "a sequence of choices, but got 'abc'"),
         (
