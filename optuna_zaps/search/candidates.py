@@ -29,18 +29,6 @@ MAX_CANDIDATES = 2**18
 """Largest space that is enumerated, in configurations (an 8 MiB table of 32-byte rows)."""
 
 
-class RepeatedConfigurationError(ValueError):
-    """Error for candidates that are the same configuration.
-
-    Attributes:
-        n_repeated: Number of those that equal an earlier one.
-    """
-
-    def __init__(self, message: str, n_repeated: int) -> None:
-        super().__init__(message)
-        self.n_repeated = n_repeated
-
-
 class CandidateSet:
     """Configurations by index, and the way back from parameters to the index.
 
@@ -65,8 +53,7 @@ class CandidateSet:
             their last choice.
 
     Raises:
-        RepeatedConfigurationError: If two candidates are the same configuration.
-        ValueError: If there is none.
+        ValueError: If two candidates are the same configuration, or there is none.
     """
 
     def __init__(
@@ -102,10 +89,9 @@ class CandidateSet:
             self.codes, self._names = self.codes[first], self._names[first]
         elif n_repeated := len(self.codes) - len(np.unique(self._names)):
             repeated = self.params(self._first_duplicate())
-            raise RepeatedConfigurationError(
+            raise ValueError(
                 f"Every configuration must occur once, but {repeated} occurs again "
-                f"({n_repeated} duplicates in all).",
-                n_repeated,
+                f"({n_repeated} duplicates in all)."
             )
 
     @classmethod

@@ -111,7 +111,9 @@ def _lloyd(
     centroids = _plus_plus(points, n_clusters, rng)
     tolerance = _TOLERANCE * points.var(axis=0).mean()
     for _ in range(max_iterations):
+        # Assignment: each point belongs to the nearest centroid.
         nearest = cdist(points, centroids, "sqeuclidean").argmin(axis=1)
+        # Update: each centroid moves to the mean of its points.
         size = np.bincount(nearest, minlength=n_clusters)
         total = np.column_stack(
             [np.bincount(nearest, column, minlength=n_clusters) for column in points.T]
@@ -127,9 +129,10 @@ def _lloyd(
 
 
 def _plus_plus(points: FloatArray, n_clusters: int, rng: np.random.Generator) -> FloatArray:
-    """Draw centroids among the points, each in proportion to the squared distance to the others.
+    """Choose centroids among the points by k-means++, greedily.
 
-    Of a few draws, the one that lessens the inertia most is taken, as scikit-learn does.
+    Of 2 + log n_clusters draws, the one that leaves the least inertia is chosen, as by
+    scikit-learn.
     """
     from scipy.spatial.distance import cdist
 
@@ -137,6 +140,7 @@ def _plus_plus(points: FloatArray, n_clusters: int, rng: np.random.Generator) ->
     chosen = [int(rng.integers(len(points)))]
     distance = cdist(points, points[chosen], "sqeuclidean")[:, 0]
     while len(chosen) < n_clusters:
+        # D^2 weighting: P(x) = D(x)^2 / sum D^2, where D is the distance to the nearest chosen.
         total = distance.sum()
         drawn = rng.choice(len(points), n_draws, p=distance / total if total > 0 else None)
         after = np.minimum(distance, cdist(points[drawn], points, "sqeuclidean"))

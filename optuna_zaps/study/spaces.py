@@ -21,7 +21,6 @@ from optuna.trial import FrozenTrial
 
 from optuna_zaps._randomness import stream
 from optuna_zaps.search.candidates import CandidateSet
-from optuna_zaps.search.candidates import RepeatedConfigurationError
 from optuna_zaps.search.columns import Table
 from optuna_zaps.search.conditions import NO_CONDITIONS
 from optuna_zaps.search.conditions import Conditions
@@ -491,14 +490,13 @@ def _candidates_of(table: Table, space: Mapping[str, BaseDistribution] | None) -
             None if space is None else parameters.choices_of(space),
             coordinates=None if space is None else parameters.coordinates_of(space),
         )
-    except RepeatedConfigurationError as error:
+    except ValueError as error:
         if space is not None:
             raise
         raise ValueError(
-            f"With the parameters {list(table.columns)} a configuration occurs again "
-            f"({error.n_repeated} duplicates in all); the other columns are numeric and were "
-            "taken for proxies. If one of them is a parameter, name the parameters by "
-            "search_space=, or by table.set_index([...])."
+            f"{error} The columns {list(table.columns)} were taken for parameters, the others, "
+            "which are numeric, for proxies. If one of those is a parameter, name the parameters "
+            "by search_space=, or by table.set_index([...])."
         ) from error
 
 
