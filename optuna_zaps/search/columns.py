@@ -120,14 +120,31 @@ class Column:
             distinct, first, codes = np.unique(self.values, return_index=True, return_inverse=True)
             order = np.argsort(first)
             return np.argsort(order)[codes], tuple(distinct[order].tolist())
-        found: dict[Hashable, tuple[int, Any]] = {}
-        numbered = np.empty(len(self.values), dtype=np.intp)
-        for row, value in enumerate(map(_scalar, self.values)):
-            numbered[row], _ = found.setdefault(choice_key(value), (len(found), value))
-        values = [value for _, value in found.values()]
+        codes, values = _codes_of_objects(self.values.tolist())
         if sum(map(is_missing, values)) == 1:
             values = [self.missing if is_missing(value) else value for value in values]
-        return numbered, tuple(values)
+        return codes, tuple(values)
+
+
+def _codes_of_objects(objects: Sequence[Any]) -> tuple[npt.NDArray[np.intp], list[Any]]:
+    """Codes and distinct values, both ``None`` and NaN among them where there are both."""
+    position: dict[Hashable, int] = {}
+    values = []
+
+    def code(value: Any) -> int:
+        value = _scalar(value)
+        if (key := choice_key(value)) not in position:
+            position[key] = len(position)
+            values.append(value)
+        return position[key]
+
+    try:
+        # Objects that are equal have one code, so that each is looked at once.
+        known = {value: code(value) for value in dict.fromkeys(objects)}
+        codes = map(known.__getitem__, objects)
+    except TypeError:  # lists have no hash
+        codes = map(code, objects)
+    return np.fromiter(codes, np.intp, len(objects)), values
 
 
 def _scalar(value: Any) -> Any:
