@@ -328,7 +328,8 @@ def test_every_module_of_zaps_counts_apart_from_extras(
             counted.add(path.relative_to(copied).as_posix())
         path.write_text(text, encoding="utf-8")
     modules = {p.relative_to(copied).as_posix() for p in copied.rglob("[a-z]*.py")}
-    apart = ("dashboard/", "zerocost/")
+    # Of ProxyFit a sampler is given the names that it has selected.
+    apart = ("dashboard/", "search/estimator.py", "zerocost/")
     assert {name for name in modules if not name.startswith(apart)} <= counted
     assert not [name for name in counted if name.startswith(apart)]
 
