@@ -19,6 +19,7 @@ from optuna.samplers import TPESampler
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from warned import only
 
 from optuna_zaps import Profile
 from optuna_zaps import ProxyFit
@@ -89,19 +90,19 @@ def test_one_warning_names_what_tunes_tpe_and_nothing_comes_of_it() -> None:
     plain = params_of()
     with pytest.warns(UserWarning, match="no effect") as record:
         assert params_of(**TUNED, multivariate=True, constant_liar=True) == plain
-    assert len(record) == 1
-    message = str(record[0].message)
+    warning = only(record)
+    message = str(warning.message)
     assert all(name in message for name in TUNED)
     assert "multivariate" not in message
     assert "constant_liar" not in message
-    assert record[0].filename == __file__
+    assert warning.filename == __file__
 
 
 @pytest.mark.parametrize("name", TUNED)
 def test_a_keyword_that_is_not_given_is_not_named(name: str) -> None:
     with pytest.warns(UserWarning) as record:
         ZAPSSampler(**{name: TUNED[name]})
-    (warning,) = record
+    warning = only(record)
     assert [other for other in TUNED if other in str(warning.message)] == [name]
 
 

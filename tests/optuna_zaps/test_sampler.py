@@ -24,6 +24,7 @@ from optuna.trial import FrozenTrial
 from optuna.trial import TrialState
 import pandas as pd
 import pytest
+from warned import only
 
 from optuna_zaps import ProxyFit
 from optuna_zaps import ZAPSSampler
@@ -305,8 +306,7 @@ def test_a_budget_too_small_and_an_unfitted_proxyfit() -> None:
 def test_useless_proxies_are_named_in_one_warning() -> None:
     with pytest.warns(UserWarning, match="'flat' is constant.*'void' holds no number") as record:
         zaps = sampler(proxies=frame(flat=1.0, void=np.nan))
-    assert len(record) == 1
-    assert record[0].filename == __file__
+    assert only(record).filename == __file__
     assert list(zaps.proxies_.columns) == [*SPACE, "flops", "synflow"]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from importlib.metadata import version
 import os
 from pathlib import Path
 
@@ -35,6 +36,9 @@ from harness.run.store import Store
 
 needs_tables = pytest.mark.skipif(
     "ZAPS_DATA_DIR" not in os.environ, reason="needs the development tables"
+)
+same_trees = pytest.mark.skipif(
+    not version("xgboost").startswith("3.2."), reason="XGBoost 3.2 grew the committed trees"
 )
 ROW: RowKey = (*paper.CIFAR10, "made", "RS")
 
@@ -129,7 +133,7 @@ def present_replays() -> dict[RowKey, list[Replay]]:
 
 
 @needs_tables
-@pytest.mark.parametrize("label", [paper.ZAPS, "RS"])
+@pytest.mark.parametrize("label", [pytest.param(paper.ZAPS, marks=same_trees), "RS"])
 def test_a_committed_study_can_be_repeated(label: str) -> None:
     found = present_replays()[(*paper.CIFAR10, "suite-zero", label)]
     replay = min(found, key=lambda replay: replay.cell.budget)

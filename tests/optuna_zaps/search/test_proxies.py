@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
+from warned import only
 
 from optuna_zaps.search.candidates import CandidateSet
 from optuna_zaps.search.proxies import ProxyTable
@@ -64,8 +65,7 @@ def test_useless_proxies_are_dropped_with_one_warning_that_names_them() -> None:
     with pytest.warns(UserWarning) as record:
         table = proxy_table(columns)
     assert table.names == ("good", "holes", "overflow")
-    assert len(record) == 1
-    message = str(record[0].message)
+    message = str(only(record).message)
     for complaint in (
         "'flat' is constant",
         "'empty' holds no number",

@@ -18,6 +18,7 @@ from optuna.distributions import CategoricalDistribution
 from optuna.distributions import FloatDistribution
 import pandas as pd
 import pytest
+from warned import only
 
 from optuna_zaps import ZAPSSampler
 from optuna_zaps.search import proxy_function
@@ -91,7 +92,7 @@ def test_where_the_function_raises_there_are_no_proxies_which_is_told_once(given
         zaps = sampler(scores, search_space=SPACE if given else None)
         study = optuna.create_study(sampler=zaps)
         study.optimize(over(SPACE), n_trials=20)
-    (warning,) = record
+    warning = only(record)
     assert str(warning.message) == (
         "Proxies: 4 of 20 configurations have none and are ranked in the middle, because the "
         "proxy function failed, for {'op': 'b', 'width': 8}: RuntimeError: no such architecture."
@@ -127,7 +128,7 @@ def test_a_failure_and_useless_proxies_are_one_warning() -> None:
 
     with pytest.warns(UserWarning) as record:
         sampler(scores, search_space=SPACE)
-    (warning,) = record
+    warning = only(record)
     message = str(warning.message)
     # Each of the five operations but the failing one has a width of 8.
     for part in ("4 of 20 configurations", "'flat' is constant", "'holes' misses 4 values"):
@@ -142,7 +143,7 @@ def test_in_pools_failures_are_told_once_and_every_configuration_asked_for_once(
             direction="maximize", sampler=sampler(scores, search_space=LARGE)
         )
         study.optimize(over(LARGE), n_trials=12)
-    (warning,) = record
+    warning = only(record)
     assert "of 1024 configurations have none" in str(warning.message)
     assert scores.were_asked_once()
     assert len(study.trials) == 12
@@ -161,7 +162,7 @@ def test_a_failure_that_first_comes_in_a_later_pool_is_told_too() -> None:
     with pytest.warns(UserWarning) as record:
         study = optuna.create_study(sampler=sampler(scores, search_space=LARGE))
         study.optimize(over(LARGE), n_trials=10)
-    (warning,) = record
+    warning = only(record)
     assert "1 of " in str(warning.message)
     assert "out of memory" in str(warning.message)
 
@@ -177,7 +178,7 @@ def test_what_is_no_proxies_counts_as_a_failure(returned: Any) -> None:
         sampler(
             lambda params: returned if of_one_op(params) else scores(params), search_space=SPACE
         )
-    message = str(record[0].message)
+    message = str(only(record).message)
     assert "for {'op': 'b', 'width': 8}: TypeError: " in message
     kind = "'sum' must be a real number" if isinstance(returned, dict) else "return a mapping"
     assert kind in message
