@@ -73,7 +73,7 @@ def hypervolume(losses: Floats, reference: Sequence[float]) -> float:
         heights = -np.diff(points[:, 1], prepend=reference[1])
         return float(((reference[0] - points[:, 0]) * heights).sum())
     if len(reference) == 3:
-        return _volume(points, np.asarray(reference))
+        return _volume(points, np.asarray(reference, dtype=np.float64))
     # Slices along the last objective (While et al., 2006): sum over i of (z_{i+1} - z_i) times the
     # volume of the first i points in the other objectives, with z_{n+1} = r_m.
     points = points[np.argsort(points[:, -1], kind="stable")]

@@ -32,6 +32,14 @@ def test_the_hypervolume_by_hand() -> None:
     assert hypervolume(points[-1:], (5.0, 6.0)) == 0.0
 
 
+def test_the_volume_of_three_objectives_by_hand() -> None:
+    # Boxes of 0.5 x 1.5 and 1.5 x 0.5 that share 0.5 x 0.5, 1.5 high, whatever the type of
+    # the reference.
+    points = np.array([[1.5, 0.5, 0.5], [0.5, 1.5, 0.5], [1.6, 1.6, 0.7]])
+    assert hypervolume(points, (2.0, 2.0, 2.0)) == pytest.approx(1.875)
+    assert hypervolume(points, (2, 2, 2)) == pytest.approx(1.875)
+
+
 def test_the_hypervolume_is_that_of_optuna() -> None:
     private = pytest.importorskip("optuna._hypervolume.wfg")
     points = np.random.default_rng(0).random((50, 2))
