@@ -5,7 +5,8 @@ Another acquisition is a class with the method of :class:`JointAcquisition`, nam
 
 Notations:
     unit: the labels of each objective are shifted and scaled so that the worst of the front is 0
-        and the best 1.
+        and the best 1, or less where the front is short
+        (:class:`~optuna_zaps.search.outcomes.Front`).
     hypervolume: volume of the points between a reference point and some point of a set.
 """
 
@@ -78,9 +79,10 @@ class RandomScalarization:
 class ExpectedHypervolumeImprovement:
     """Expected growth of the hypervolume, exact for independent objectives (Yang et al., 2019).
 
-    By turns of two labels, the reference point lies beyond the worst of the front, which fills the
-    front, and beyond that of all labels, which extends it: what is worse than the whole front in
-    one objective may be of use in another.
+    The reference point lies beyond the worst of the front, so that the front is filled. While the
+    front is shorter than its unit in some objective, it lies by turns of two labels beyond that of
+    all labels, so that the front is extended: what is worse than the whole front in one objective
+    may be of use in another.
 
     Attributes:
         margin: Distance of the reference point beyond these.
@@ -102,8 +104,9 @@ class ExpectedHypervolumeImprovement:
         Candidates without an expectation have the distance by which their bound misses an
         improvement, negative.
         """
+        is_short = (np.ptp(predicted.front, axis=0) < 1).any()
         # Of two, since constraints change from trial to trial between their mean and their bound.
-        extends = len(predicted.labels) // 2 % 2 == 1
+        extends = is_short and len(predicted.labels) // 2 % 2 == 1
         seen = predicted.labels if extends else predicted.front
         reference = seen.min(axis=0) - self.margin
         front = predicted.front - reference

@@ -56,8 +56,10 @@ class OutcomeSettings:
             of one. It may see labels that :attr:`reach` has limited.
         acquisition: Worth of an evaluation to several objectives.
         reach: Distance beyond the worst of the front at which the labels of several objectives
-            end, in units of the front's extent; infinite for no end. A failure may be bad without
-            limit, and must not stretch the scale on which the front is seen.
+            end, in units of the front; infinite for no end. A failure may be bad without limit,
+            and must not stretch the scale on which the front is seen.
+        n_oldest: Number of oldest labels whose median sets the smallest unit of each of several
+            objectives, 0 for the front's extent in any case.
         n_ordered: Fewest distinct labels of a constraint that show that a proxy orders them.
         n_on_line: Fewest distinct labels that show that they lie on a line over a proxy.
         least_chance: Smallest chance of a value that a proposal may have, relative to the largest
@@ -72,6 +74,7 @@ class OutcomeSettings:
     objective_surrogate: SurrogateFactory | None
     acquisition: JointAcquisition
     reach: float
+    n_oldest: int
     n_ordered: int
     n_on_line: int
     least_chance: float
@@ -87,35 +90,46 @@ class Front:
         points: Labels that no other feasible ones dominate, of all labels if none is feasible;
             shape (n_front, n_objectives).
         worst: Smallest of them in each objective.
-        extent: Distance of the largest from the smallest; that of all labels where it is 0, and
-            1 where that is 0, too.
+        unit: Distance of the largest from the smallest, or, where the front is shorter than
+            that, from the median of the oldest labels; that of the largest label from the smallest
+            where it is 0, and 1 where that is 0, too.
     """
 
     points: FloatArray
     worst: FloatArray
-    extent: FloatArray
+    unit: FloatArray
 
     @classmethod
-    def of(cls, observations: Observations) -> Front:
-        """Front of the labels."""
+    def of(cls, observations: Observations, n_oldest: int = 0) -> Front:
+        """Front of the labels.
+
+        Args:
+            observations: All outcomes.
+            n_oldest: Number of oldest labels whose median sets the smallest unit, 0 for none.
+        """
         labels = observations.labels
         feasible = labels[observations.violations() == 0]
         points = pareto_front(feasible if len(feasible) else labels)
-        extent = np.ptp(points, axis=0)
-        extent = np.where(extent > 0, extent, np.ptp(labels, axis=0))
-        return cls(points, points.min(axis=0), np.where(extent > 0, extent, 1.0))
+        unit = np.ptp(points, axis=0)
+        if n_oldest:
+            # In units of its own, a front in one corner of its objectives would grow by steps as
+            # small as itself. The oldest labels, of the start, say how large a step is.
+            typical = np.median(labels[:n_oldest], axis=0)
+            unit = np.maximum(unit, points.max(axis=0) - typical)
+        unit = np.where(unit > 0, unit, np.ptp(labels, axis=0))
+        return cls(points, points.min(axis=0), np.where(unit > 0, unit, 1.0))
 
     def in_units(self, labels: FloatArray) -> FloatArray:
-        """Labels in units of the extent, from the worst of the front on; same shape.
+        """Labels in units of the front, from its worst on; same shape.
 
         Args:
             labels: Shape (n_rows, n_objectives).
         """
-        return (labels - self.worst) / self.extent
+        return (labels - self.worst) / self.unit
 
     def reached(self, objectives: Sequence[History], reach: float) -> list[History]:
         """Histories whose labels end at a distance beyond the worst of the front."""
-        least = self.worst - reach * self.extent
+        least = self.worst - reach * self.unit
         return [
             replace(history, labels=np.maximum(history.labels, low))
             for history, low in zip(objectives, least, strict=True)
@@ -179,7 +193,7 @@ class JointSearch:
             predictions = [self.primary.model.predict(objectives[0])]
             score = predictions[0].acquisition
         else:
-            front = Front.of(observations)
+            front = Front.of(observations, self._settings.n_oldest)
             reached = front.reached(objectives, self._settings.reach)
             predictions = [self._model_of(i).predict(each) for i, each in enumerate(reached)]
             if candidates.any():
@@ -271,7 +285,7 @@ class JointSearch:
         bound = np.stack([p.bound[candidates] for p in predictions], axis=1)
         predicted = JointPrediction(
             front.in_units(mean),
-            spread / front.extent,
+            spread / front.unit,
             front.in_units(bound),
             front.in_units(labels),
             front.in_units(front.points),

@@ -380,6 +380,7 @@ def _outcomes(constraint_surrogate: SurrogateFactory) -> OutcomeSettings:
         objective_surrogate=None,
         acquisition=_SCALARIZATION,
         reach=math.inf,
+        n_oldest=0,
         # Of 40 trials on NAS-Bench-201 with a limit on the weights and these among the proxies,
         # 4.6 were infeasible, none after the start, instead of 15.6 and 2.9 (10 seeds); with an
         # order alone, without the line, 15.0 and 2.3 instead of 16.5 and 3.7 (6 seeds).
@@ -410,6 +411,7 @@ def _outcomes_of_pools(
             margin=0.1, n_scored=512, max_boxes=2048, otherwise=_SCALARIZATION
         ),
         reach=1.0,
+        n_oldest=16,
     )
 
 

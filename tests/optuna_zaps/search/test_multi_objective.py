@@ -18,14 +18,14 @@ CORNER = np.array([[1.0, 2.0], [2.0, 1.0]])
 
 
 def ehvi(n_scored: int = 256, max_boxes: int = 2048) -> ExpectedHypervolumeImprovement:
-    return ExpectedHypervolumeImprovement(0.0, n_scored, max_boxes, RandomScalarization(0.1))
+    """Improvement counted from 1 beyond the worst of the front, for the corner from (0, 0) on."""
+    return ExpectedHypervolumeImprovement(1.0, n_scored, max_boxes, RandomScalarization(0.1))
 
 
 def certain(means: list[list[float]]) -> JointPrediction:
-    """Predictions beside a front of (1, 2) and (2, 1) without any doubt; the worst label is 0."""
+    """Predictions beside a front of (1, 2) and (2, 1) without any doubt."""
     mean = np.array(means)
-    labels = np.vstack([CORNER, [0.0, 0.0]])
-    return JointPrediction(mean, np.zeros_like(mean), mean, labels, CORNER)
+    return JointPrediction(mean, np.zeros_like(mean), mean, CORNER, CORNER)
 
 
 def scores(acquisition: JointAcquisition, means: list[list[float]]) -> np.ndarray:
@@ -76,18 +76,23 @@ def test_what_is_certain_gains_the_area_that_it_adds() -> None:
     assert scores(ehvi(), means) == pytest.approx([0.5, 1.0, 0.0])
 
 
-def test_the_reference_lies_beyond_the_front_and_beyond_all_labels_by_turns() -> None:
-    front = np.eye(2)
-    mean = np.array([[2.0, -0.05], [0.3, 0.3], [2.0, -0.7]])
-    # From (-0.1, -0.1) on, (1, 0) and (0, 1) leave 1 x 0.05 of (2, -0.05), and 0.3 x 0.3 of
-    # (0.3, 0.3); (2, -0.7) is beyond it by 0.6. From (-0.1, -0.5) on, they leave 1 x 0.45 of
-    # (2, -0.05), and (2, -0.7) is beyond it by 0.2.
-    near, far = [0.05, 0.09, -0.6], [0.45, 0.09, -0.2]
-    for n_labels, expected in ((3, far), (4, near), (5, near), (6, far)):
+@pytest.mark.parametrize(("n_labels", "is_turn"), [(3, True), (4, False), (5, False), (6, True)])
+def test_the_reference_lies_beyond_the_front_and_while_it_is_short_beyond_all_labels_by_turns(
+    n_labels: int, is_turn: bool
+) -> None:
+    def scored(front: np.ndarray) -> np.ndarray:
         labels = np.vstack([front, np.full((n_labels - 2, 2), [0.5, -0.4])])
+        mean = np.array([[2.0, -0.05], [0.3, 0.3], [2.0, -0.7]])
         predicted = JointPrediction(mean, np.zeros_like(mean), mean, labels, front)
-        score = replace(ehvi(), margin=0.1).score(predicted, np.random.default_rng(0))
-        assert score == pytest.approx(expected)
+        return replace(ehvi(), margin=0.1).score(predicted, np.random.default_rng(0))
+
+    # From (-0.1, -0.1) on, (1, 0) and (0, 1) leave 1 x 0.05 of (2, -0.05), and 0.3 x 0.3 of
+    # (0.3, 0.3); (2, -0.7) is beyond it by 0.6.
+    assert scored(np.eye(2)) == pytest.approx([0.05, 0.09, -0.6])
+    # (1, 0) and (0, 0.8) are shorter than their unit in the second objective. From (-0.1, -0.5)
+    # on, they leave 1 x 0.45 of (2, -0.05), and (2, -0.7) is beyond it by 0.2.
+    short = [0.45, 0.09, -0.2] if is_turn else [0.05, 0.09, -0.6]
+    assert scored(np.array([[1.0, 0.0], [0.0, 0.8]])) == pytest.approx(short)
 
 
 def test_where_nothing_improves_the_nearest_to_an_improvement_is_the_best() -> None:

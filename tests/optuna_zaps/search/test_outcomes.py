@@ -136,6 +136,28 @@ def test_labels_of_several_objectives_end_beyond_the_worst_of_the_front() -> Non
     assert second.labels.tolist() == [1.0, 0.0, -1.0, -1.0]
 
 
+def test_a_short_front_is_seen_in_units_of_the_oldest_labels() -> None:
+    # The front, (3, 1) and (2, 4), is 1 x 3 long. The median of the oldest three, (0, 1), is 3
+    # x 3 below its best; that of all is nearer, since the later ones are close to the front.
+    first, second = [0.0, 3.0, -9.0, 2.0, 2.0], [-5.0, 1.0, 1.0, 4.0, 3.9]
+    observations = Observations((history(first), history(second)))
+    front = Front.of(observations, n_oldest=3)
+    assert front.unit.tolist() == [3.0, 3.0]
+    assert front.worst.tolist() == [2.0, 1.0]
+    np.testing.assert_allclose(front.in_units(front.points), [[1 / 3, 0.0], [0.0, 1.0]])
+    # A penalty among the oldest counts for no more than any label below the median.
+    penalized = Observations((history([0.0, 3.0, -1e30, 2.0, 2.0]), history(second)))
+    assert Front.of(penalized, n_oldest=3).unit.tolist() == [3.0, 3.0]
+    assert Front.of(observations).unit.tolist() == [1.0, 3.0]
+
+
+def test_a_front_longer_than_its_oldest_labels_has_units_of_its_own() -> None:
+    # The oldest two lie within 0.5 x 0.5, the front is 2 x 2 long.
+    labels = history([0.5, 0.0, 2.0, 0.0]), history([0.0, 0.5, 0.0, 2.0])
+    front = Front.of(Observations(labels), n_oldest=2)
+    assert front.unit.tolist() == [2.0, 2.0]
+
+
 @pytest.mark.parametrize("space", [None, SPACE])
 def test_the_front_of_two_objectives_is_found(space: dict[str, BaseDistribution] | None) -> None:
     # The front of (x, -x - |y - 10|) is the line y = 10: 30 of 900 configurations.
