@@ -69,7 +69,8 @@ def test_the_gap_under_a_constraint_is_no_larger(tmp_path: Path) -> None:
     assert (gap["zaps"] <= gap["tpe"]).all()
 
 
-def test_the_hypervolume_of_two_objectives_is_no_smaller(tmp_path: Path) -> None:
-    volume = means(tmp_path, "tradeoffs", "hypervolume")
+@pytest.mark.parametrize("suite", ["tradeoffs", "hard-tradeoffs"])
+def test_the_hypervolume_is_no_smaller(tmp_path: Path, suite: str) -> None:
+    volume = means(tmp_path, suite, "hypervolume")
     assert len(volume) == 3
     assert (volume["zaps"] >= volume["tpe"]).all()
