@@ -409,13 +409,13 @@ def _outcomes_of_pools(
     # Unit from the oldest labels, far reference points while the front is shorter / at every other
     # turn in any case, without such a unit, seeds from 0 on, volumes below 2 in each objective:
     # DTLZ2 at 150 and 200 trials 7.31 and 7.35 (TPE 7.18 and 7.27, NSGA-II 6.58 and 6.72; 20
-    # seeds), ZDT1 at 60 and 100 3.27 and 3.52 / 3.01 and 3.46 (10 seeds); 6 seeds: DTLZ7 at 80
-    # 3.33 / 2.93 (TPE .5; volume below 1 and 7), Fonseca at 60 .29 / .28 (TPE .13; below 1), DTLZ2
-    # with four objectives at 100 14.9 / 14.8 (TPE 14.2), DTLZ2 under a constraint at 80 4.80 /
-    # 4.91 (TPE 4.72), the one that loses (16 seeds in all, .08 with a standard error of .04).
-    # Chosen on the seeds from 500 on: DTLZ2 at 150 (3) / ZDT1 at 60 and 100 trials (8) / DTLZ2
-    # under a constraint (10) with far turns in any case 7.26 / 2.58, 3.20 / 4.95, never 7.34 /
-    # 1.96, 2.18 (3) / -; while the front is shorter than a quarter, a half, the whole of the
+    # seeds), ZDT1 at 60 and 100 3.27 and 3.52 / 3.01 and 3.46 (10 seeds; TPE .6 and 1.1); 6 seeds:
+    # DTLZ7 at 80 3.33 / 2.93 (TPE .5; volume below 1 and 7), Fonseca at 60 .29 / .28 (TPE .13;
+    # below 1), DTLZ2 with four objectives at 100 14.9 / 14.8 (TPE 14.2), DTLZ2 under a constraint
+    # at 80 4.80 / 4.91 (TPE 4.72), the one that loses (16 seeds in all, .08 with a standard error
+    # of .04). Chosen on the seeds from 500 on: DTLZ2 at 150 (3) / ZDT1 at 60 and 100 trials (8) /
+    # DTLZ2 under a constraint (10) with far turns in any case 7.26 / 2.58, 3.20 / 4.95, never 7.34
+    # / 1.96, 2.18 (3) / -; while the front is shorter than a quarter, a half, the whole of the
     # distance of its best from the median of the oldest 16 labels 7.34 / 2.25, 3.02 / -, - / 2.81,
     # 3.43 / - and - / 3.22, 3.51 / 4.89; at every turn then, of the whole, 7.33 / 3.36, 3.53 /
     # 4.83; in the short objectives alone 7.33 / 2.86, 3.04 / 4.63 (4).
