@@ -249,7 +249,7 @@ class LocalSearch:
         widths = tuple(n or 1 for n in self._n_choices)
         layout = FeatureLayout(0, widths, tuple(self._is_number.tolist()))
         self._surrogate = settings.surrogate(layout, seed)
-        self._fitted_on: tuple[IntArray, FloatArray, FloatArray] | None = None
+        self._fitted_on: tuple[FloatArray, FloatArray] | None = None
         self._region: TrustRegion | None = None
         self._of_fit: TrustRegion | None = None
         self._known = np.empty((0, len(axes))), np.empty(0)
@@ -263,15 +263,15 @@ class LocalSearch:
             labels: Their labels, not all alike.
             pending: Points that are being evaluated.
         """
-        settings, test = self.settings, self.settings.skew_test
+        settings = self.settings
         region = self._region_after(points, labels)
         rng = stream(self._seed, "local", len(points) + len(pending))
         if region.n_hops:
             return self._hops(points[region.centre], len(points) + len(pending), rng)
-        scale: LabelScale = LinearScale() if test is None else test.scale_of(labels)
-        labels = scale.scaled(labels)
+        scale = self._scale_of(labels)
         with one_thread("blas"):
             self._fit(points, labels)
+            labels = scale.scaled(labels)
             near = self._nearest(points, region)
             # Elsewhere labels are few, and a rough fit takes their differences for noise.
             is_noisy = not region.excluded and self._surrogate.noise > settings.most_noise
@@ -329,15 +329,21 @@ class LocalSearch:
         """Fit the hyper-parameters to what was known when a fit was due."""
         assert self._of_fit is not None
         n = self._of_fit.n_labels
-        near = self._nearest(points[:n], self._of_fit)
-        rows = near, points[near], labels[near]
-        if self._fitted_on is None or not all(map(np.array_equal, rows, self._fitted_on)):
+        known = points[:n], labels[:n]
+        if self._fitted_on is None or not all(map(np.array_equal, known, self._fitted_on)):
+            near = self._nearest(points[:n], self._of_fit)
             # The priors are those of numbers that fill the interval [0, 1].
             low, high = points[near].min(axis=0), points[near].max(axis=0)
             self._low = np.where(self._is_number, low, 0.0)
             self._extent = np.where(self._is_number & (high > low), high - low, 1.0)
-            self._surrogate.fit_hyperparameters(self._features(points[near]), labels[near])
-            self._fitted_on = rows
+            scaled = self._scale_of(labels[:n]).scaled(labels[:n])
+            self._surrogate.fit_hyperparameters(self._features(points[near]), scaled[near])
+            self._fitted_on = known
+
+    def _scale_of(self, labels: FloatArray) -> LabelScale:
+        """Scale on which the process sees labels."""
+        test = self.settings.skew_test
+        return LinearScale() if test is None else test.scale_of(labels)
 
     def _nearest(self, points: FloatArray, region: TrustRegion) -> IntArray:
         """Positions of the points nearest to the centre of a region, oldest first.

@@ -19,6 +19,7 @@ from optuna_zaps.search.observations import History
 from optuna_zaps.search.observations import Observations
 from optuna_zaps.search.pool import Pool
 from optuna_zaps.study.parameters import axes_of
+from optuna_zaps.surrogates import AveragedProcesses
 
 
 PROFILE = Profile.anytime()
@@ -130,6 +131,28 @@ def test_predictions_are_in_the_unit_of_labels_that_span_magnitudes() -> None:
     found = made().find(points, labels, NOTHING_PENDING)
     np.testing.assert_allclose(found.means, 1000, rtol=0.1)
     np.testing.assert_allclose(found.acquisitions, 1000, rtol=0.1)
+
+
+@pytest.mark.parametrize("sharpness", [1.0, 20.0])  # the latter on a logarithmic scale
+def test_hyperparameters_are_fitted_when_a_fit_is_due(
+    sharpness: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    points = drawn(95)
+    labels, search = (
+        -np.exp(-sharpness * bowl(points)),
+        made(settings=replace(SETTINGS, n_first=50)),
+    )
+    n_fitted = []
+    fit = AveragedProcesses.fit_hyperparameters
+
+    def counted(self: AveragedProcesses, X: FloatArray, y: FloatArray) -> None:
+        n_fitted.append(n)
+        fit(self, X, y)
+
+    monkeypatch.setattr(AveragedProcesses, "fit_hyperparameters", counted)
+    for n in range(50, 96):
+        search.find(points[:n], labels[:n], NOTHING_PENDING)
+    assert n_fitted == [50, 60, 70, 80, 90]
 
 
 def test_nothing_is_proposed_where_labels_are_noise() -> None:
