@@ -90,7 +90,7 @@ class History:
 
     def __post_init__(self) -> None:
         assert self.labelled.shape == self.labels.shape
-        assert not np.isin(self.pending, self.labelled).any()
+        assert not (len(self.pending) and np.isin(self.pending, self.labelled).any())
         assert np.all(np.isfinite(self.labels))
 
     @classmethod

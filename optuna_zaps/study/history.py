@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from collections.abc import Collection
 from collections.abc import Hashable
+from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from copy import copy
@@ -42,11 +42,10 @@ from optuna_zaps.study.trials import evaluated_params
 from optuna_zaps.study.trials import values_of
 
 
-Identity: TypeAlias = Hashable
-"""Key of a configuration: the index of a candidate, or the values themselves."""
+IntArray = npt.NDArray[np.intp]
 
-_Label: TypeAlias = tuple[Identity, float, TrialState]
-"""Configuration, value (larger is better), and the state of the trial."""
+Identity: TypeAlias = int
+"""Number of a configuration: the index of a candidate, or one in the order of first mention."""
 
 
 class Configurations(Protocol):
@@ -61,7 +60,7 @@ class Configurations(Protocol):
 
 
 class DrawnConfigurations:
-    """Configurations of a space that is not enumerated, identified by their values.
+    """Configurations of a space that is not enumerated, numbered as they are first asked for.
 
     Args:
         space: Distribution of each parameter.
@@ -74,7 +73,11 @@ class DrawnConfigurations:
         self.names = tuple(space)
         self._conditions = conditions or {}
         self._parameters = {name: parameter_of(d) for name, d in space.items()}
-        self._params: dict[Identity, dict[str, Any]] = {}
+        self._numbers: dict[Hashable, Identity] = {}
+        self._params: list[dict[str, Any]] = []
+
+    def __len__(self) -> int:
+        return len(self._params)
 
     def index(self, params: Mapping[str, Any]) -> Identity | None:
         """See :class:`Configurations`."""
@@ -87,13 +90,68 @@ class DrawnConfigurations:
                 values[name] = parameter.spelling(active[name])
             elif name in active or name not in self._conditions:
                 return None
-        identity = tuple(choice_key(values.get(name, INACTIVE)) for name in self.names)
-        self._params.setdefault(identity, values)
+        key = tuple(choice_key(values.get(name, INACTIVE)) for name in self.names)
+        identity = self._numbers.setdefault(key, len(self._params))
+        if identity == len(self._params):
+            self._params.append(values)
         return identity
 
     def params(self, identity: Identity) -> dict[str, Any]:
         """Parameters of a configuration that was asked for before."""
         return self._params[identity]
+
+
+class _Labels:
+    """Values of one outcome, larger is better, trial by trial."""
+
+    def __init__(self) -> None:
+        self.identities: list[Identity] = []
+        self._values: list[float] = []
+        self._states: list[TrialState] = []
+        self._n_completed = 0
+
+    def copy(self) -> _Labels:
+        """Copy to which further trials are added."""
+        twin = copy(self)
+        twin.identities, twin._values = self.identities.copy(), self._values.copy()
+        twin._states = self._states.copy()
+        return twin
+
+    def add(self, identity: Identity, value: float, state: TrialState) -> None:
+        """Add the value of a trial."""
+        self.identities.append(identity)
+        self._values.append(value)
+        self._states.append(state)
+        self._n_completed += state == TrialState.COMPLETE
+
+    def capped(self) -> _Labels:
+        """Cap the labels of pruned trials; before any trial completed they have no meaning."""
+        if self._n_completed == len(self._states):
+            return self
+        if not self._n_completed:
+            return _Labels()
+        twin = self.copy()
+        twin._values = capped_labels(
+            np.array(self._values),
+            is_complete=np.array([state == TrialState.COMPLETE for state in self._states]),
+            is_pruned=np.array([state == TrialState.PRUNED for state in self._states]),
+        ).tolist()
+        return twin
+
+    def merged(self) -> tuple[IntArray, npt.NDArray[np.float64]]:
+        """Average the labels of each configuration, in the order of their first trials.
+
+        Returns:
+            Configurations and labels, both of shape (n_configurations,).
+        """
+        identities = np.array(self.identities, dtype=np.intp)
+        values = np.array(self._values, dtype=np.float64)
+        if len(set(self.identities)) == len(identities):
+            return identities, values
+        _, first, row = np.unique(identities, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        means = np.bincount(row, values) / np.bincount(row)
+        return identities[first[order]], means[order]
 
 
 class _Tally:
@@ -108,14 +166,14 @@ class _Tally:
         # A dictionary for its order, that of the first trial of each configuration.
         self.taken: dict[Identity, None] = {}
         self._running: dict[Identity, set[int]] = {}
-        self._objectives: tuple[list[_Label], ...] = tuple([] for _ in signs)
-        self._constraints: dict[str, list[_Label]] = {}
-        self._successes: list[_Label] = []
+        self._objectives = tuple(_Labels() for _ in signs)
+        self._constraints: dict[str, _Labels] = {}
+        self._successes = _Labels()
         self._any_failure = False
 
     def unfinished(self) -> dict[Identity, set[int]]:
         """Ids of the running trials of each configuration that no trial has finished."""
-        finished = {identity for identity, *_ in self._successes}
+        finished = set(self._successes.identities)
         return {each: trials for each, trials in self._running.items() if each not in finished}
 
     def copy(self) -> _Tally:
@@ -139,38 +197,39 @@ class _Tally:
         values = values_of(trial, len(self._signs))
         if values:
             for labels, sign, value in zip(self._objectives, self._signs, values, strict=True):
-                labels.append((identity, sign * value, trial.state))
+                labels.add(identity, sign * value, trial.state)
         for name, value in constraints_of(trial).items():
-            labels = self._constraints.setdefault(name, [])
-            labels.append((identity, -value, trial.state))
-        self._successes.append((identity, float(bool(values)), trial.state))
+            self._constraints.setdefault(name, _Labels()).add(identity, -value, trial.state)
+        self._successes.add(identity, float(bool(values)), trial.state)
         self._any_failure |= not values
 
-    def observations(self, index_of: Callable[[Any], int], n_candidates: int) -> Observations:
+    def observations(
+        self, n_candidates: int, index_of: Callable[[IntArray], IntArray] = lambda each: each
+    ) -> Observations:
         """Observations of candidates.
 
         Args:
-            index_of: Index among the candidates of a configuration that was taken.
             n_candidates: Number of candidates.
+            index_of: Indices among the candidates of configurations that were taken; their own
+                numbers by default.
         """
 
-        def indices(configurations: Collection[Identity]) -> npt.NDArray[np.intp]:
-            return np.fromiter(map(index_of, configurations), np.intp, len(configurations))
+        def indices(configurations: Iterable[Identity]) -> IntArray:
+            return index_of(np.array(list(configurations), dtype=np.intp))
 
         unavailable = np.zeros(n_candidates, dtype=np.bool_)
         unavailable[indices(self.taken)] = True
 
         def history(
-            labels: list[_Label],
-            finite: Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]],
+            labels: _Labels, finite: Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]
         ) -> History:
-            means = _merged(labels)
-            pending = indices([running for running in self._running if running not in means])
-            values = np.fromiter(means.values(), np.float64, len(means))
-            return History(indices(means), finite(values), unavailable, pending)
+            labelled, values = labels.merged()
+            known = set(labels.identities)
+            pending = indices(running for running in self._running if running not in known)
+            return History(index_of(labelled), finite(values), unavailable, pending)
 
         return Observations(
-            tuple(history(_capped(labels), finite_labels) for labels in self._objectives),
+            tuple(history(labels.capped(), finite_labels) for labels in self._objectives),
             tuple(
                 history(self._constraints[name], signed_labels)
                 for name in sorted(self._constraints)
@@ -248,8 +307,7 @@ class HistoryReader:
             candidates: Looks the configurations up.
             excluding: The trial that asks; it does not make its own candidate unavailable.
         """
-        # The identity of a candidate is its index among all.
-        return self._tally(study, candidates, excluding).observations(int, len(candidates))
+        return self._tally(study, candidates, excluding).observations(len(candidates))
 
     def read_drawn(
         self, study: Study, configurations: DrawnConfigurations, excluding: FrozenTrial | None
@@ -266,9 +324,11 @@ class HistoryReader:
             observations of them in this order.
         """
         tally = self._tally(study, configurations, excluding)
-        order = {identity: position for position, identity in enumerate(tally.taken)}
-        seen = [configurations.params(identity) for identity in order]
-        return seen, tally.observations(order.__getitem__, len(order))
+        taken = list(tally.taken)
+        positions = np.empty(len(configurations), dtype=np.intp)
+        positions[taken] = np.arange(len(taken))
+        seen = list(map(configurations.params, taken))
+        return seen, tally.observations(len(taken), positions.__getitem__)
 
     def unfinished(
         self, study: Study, configurations: Configurations, own: set[int]
@@ -346,25 +406,3 @@ class HistoryReader:
                 "it and ignores it, and others like it.",
             )
         return evaluated_params(trial)
-
-
-def _capped(labels: list[_Label]) -> list[_Label]:
-    """Cap the labels of pruned trials; before any trial completed they have no meaning."""
-    identities = [identity for identity, *_ in labels]
-    states = [state for *_, state in labels]
-    if TrialState.COMPLETE not in states:
-        return []
-    values = capped_labels(
-        np.array([value for _, value, _ in labels]),
-        is_complete=np.array([state == TrialState.COMPLETE for state in states]),
-        is_pruned=np.array([state == TrialState.PRUNED for state in states]),
-    )
-    return list(zip(identities, values.tolist(), states, strict=True))
-
-
-def _merged(labels: list[_Label]) -> dict[Identity, float]:
-    """Average the labels of each configuration, in the order of their first trials."""
-    values: dict[Identity, list[float]] = {}
-    for identity, value, _ in labels:
-        values.setdefault(identity, []).append(value)
-    return {identity: sum(known) / len(known) for identity, known in values.items()}

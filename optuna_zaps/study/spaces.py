@@ -47,6 +47,7 @@ from optuna_zaps.study.history import HistoryReader
 
 
 BoolArray = npt.NDArray[np.bool_]
+FloatArray = npt.NDArray[np.float64]
 
 _MOST_BRANCHES = 8
 """Most values of a number each of which is a branch that earns a share."""
@@ -254,6 +255,8 @@ class DrawnSpace:
         # Proxies are of the whole space, and conditional parameters of no one box.
         is_plain = function is None and not conditions
         self._local = searches.local(parameters.axes_of(space)) if is_plain else None
+        self._known_points: tuple[Sequence[Mapping[str, Any]], FloatArray]
+        self._known_points = [], np.empty((0, len(space)))
         self._reference: ProxyTable | None = None
         self._planning: JointSearch | None = None
         self._latest: JointSearch | None = None
@@ -335,13 +338,22 @@ class DrawnSpace:
         self, local: LocalSearch, seen: Sequence[Mapping[str, Any]], history: History
     ) -> tuple[LocalProposals, BoolArray]:
         """Proposals of the local search, and a mask of those that have been seen."""
-        points = self._pool.points_of(seen)
+        points = self._points_of(seen)
         found = local.find(points[history.labelled], history.labels, points[history.pending])
         if not len(found.points):
             return LocalProposals(self.planning_search().candidates, found), np.ones(1, np.bool_)
         # Equal values have equal coordinates.
         is_seen = (found.points[:, np.newaxis] == points).all(axis=2).any(axis=1)
         return LocalProposals(self._pool.candidates_at(found.points), found), is_seen
+
+    def _points_of(self, seen: Sequence[Mapping[str, Any]]) -> FloatArray:
+        """Points of seen configurations, of which most are those of the last ask."""
+        known, points = self._known_points
+        if known != seen[: len(known)]:
+            known, points = [], points[:0]
+        points = np.vstack([points, self._pool.points_of(seen[len(known) :])])
+        self._known_points = seen, points
+        return points
 
     def _pool_after(
         self,
