@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from optuna_zaps.surrogates.matern import matern
-from optuna_zaps.surrogates.matern import matern_slope
+from optuna_zaps.surrogates.matern import matern_and_slope
 from optuna_zaps.surrogates.protocol import FeatureLayout
 from optuna_zaps.surrogates.rows import Features
 from optuna_zaps.surrogates.rows import FloatArray
@@ -104,9 +104,10 @@ class AdditiveTerm:
         amplitude, length = values
         scale = amplitude / self._n_parameters
         root = np.sqrt(5) / length * distances.numbers
+        of_numbers, slope = matern_and_slope(root)
         # q_j dM/dq_j, with q_j = root_j^2 / 5
-        slope = (root**2 / 5 * matern_slope(root)).sum(axis=0)
-        covariance = scale * (distances.n_equal + matern(root).sum(axis=0))
+        slope = np.einsum("jab,jab,jab->ab", slope, root, root) / 5
+        covariance = scale * (distances.n_equal + of_numbers.sum(axis=0))
 
         def gradient(G: FloatArray) -> list[float]:
             # dk/dlog s = k, dk/dlog l = (s / m) sum of -2 q_j dM/dq_j

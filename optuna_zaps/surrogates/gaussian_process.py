@@ -56,18 +56,23 @@ def negative_log_posterior(
         The loss, 1e10 where K is not positive definite in floating point, and its derivatives.
     """
     K, gradient_of = kernel.covariance_and_gradient(theta, distances)
-    L, failed = lapack.dpotrf(K, lower=1)
+    # Transposed, which is no change, K is as LAPACK wants it.
+    L, failed = lapack.dpotrf(K.T, lower=1, overwrite_a=1)
     if failed:
         return 1e10, np.zeros_like(theta)
     alpha = lapack.dpotrs(L, y, lower=1)[0]  # K^-1 y (RW Alg. 2.1, line 3)
-    inverse = lapack.dpotri(L, lower=1)[0]
-    inverse = np.tril(inverse) + np.tril(inverse, -1).T
+    # RW Eq. 5.8, with log|K| / 2 = sum of log L_ii.
+    half_log_determinant = np.log(L.diagonal()).sum()
+    # Derivatives of K are symmetric: the lower triangle of its inverse counts twice.
+    inverse = lapack.dpotri(L, lower=1, overwrite_c=1)[0].T
+    inverse *= 2
+    inverse.flat[:: len(y) + 1] /= 2
     # Log-normal priors: (theta - mean)^2 / (2 std^2), up to a constant.
     deviation = (theta - kernel.prior_mean) / prior_std
-    # RW Eq. 5.8, with log|K| / 2 = sum of log L_ii.
-    loss = 0.5 * y @ alpha + np.log(np.diag(L)).sum() + 0.5 * deviation @ deviation
+    loss = 0.5 * y @ alpha + half_log_determinant + 0.5 * deviation @ deviation
     # RW Eq. 5.9: dloss/dtheta_i = tr((K^-1 - alpha alpha^T) dK/dtheta_i) / 2.
-    gradient = gradient_of(inverse - np.outer(alpha, alpha))
+    inverse -= np.outer(alpha, alpha)
+    gradient = gradient_of(inverse)
     return float(loss), 0.5 * gradient + deviation / prior_std
 
 

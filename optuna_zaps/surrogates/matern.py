@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from optuna_zaps.surrogates.rows import Features
+from optuna_zaps.surrogates.rows import FloatArray
 
 
 def matern(root: Features) -> Features:
@@ -25,7 +26,14 @@ def matern(root: Features) -> Features:
     return covariance
 
 
-def matern_slope(root: Features) -> Features:
-    """Derivative dM/dq = -5/6 (1 + root) exp(-root)."""
-    slope: Features = -5 / 6 * (1 + root) * np.exp(-root)
-    return slope
+def matern_and_slope(root: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Covariance M and its derivative dM/dq = -5/6 (1 + root) exp(-root)."""
+    exponential = np.exp(-root)
+    slope = (1 + root) * exponential
+    # M = (1 + root) exp(-root) + root^2 / 3 exp(-root)
+    covariance = root**2
+    covariance *= exponential
+    covariance /= 3
+    covariance += slope
+    slope *= -5 / 6
+    return covariance, slope

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from optuna_zaps.surrogates.matern import matern
-from optuna_zaps.surrogates.matern import matern_slope
+from optuna_zaps.surrogates.matern import matern_and_slope
 from optuna_zaps.surrogates.protocol import FeatureLayout
 from optuna_zaps.surrogates.rows import DenseRows
 from optuna_zaps.surrogates.rows import Features
@@ -163,13 +163,13 @@ class ParameterTerm:
         slope: Any = None
         if distances.choices is not None:
             # s exp(-h), with h = sum of w_j h_j
-            covariance = covariance * np.exp(-np.tensordot(weights, distances.choices, 1))
+            covariance = covariance * np.exp(-_weighted(weights, distances.choices))
         if distances.numbers is not None:
             # times M(q), with q = sum of w_j q_j; and s exp(-h) dM/dq for the gradient
-            q = np.tensordot(weights, distances.numbers, 1)
-            root = np.sqrt(5 * q)
-            slope = covariance * matern_slope(root)
-            covariance = covariance * matern(root)
+            q = _weighted(weights, distances.numbers)
+            of_numbers, slope = matern_and_slope(np.sqrt(5 * q))
+            slope *= covariance
+            covariance = covariance * of_numbers
 
         def gradient(G: FloatArray) -> list[float]:
             # dk/dlog s = k
@@ -177,10 +177,10 @@ class ParameterTerm:
             by_weight = np.zeros_like(weights)
             if distances.choices is not None:
                 # dk/dlog w_j = -w_j h_j k
-                by_weight = -weights * np.tensordot(distances.choices, G * covariance, 2)
+                by_weight = -weights * _products(distances.choices, G * covariance)
             if distances.numbers is not None:
                 # dk/dlog w_j = w_j q_j s exp(-h) dM/dq
-                by_weight += weights * np.tensordot(distances.numbers, G * slope, 2)
+                by_weight += weights * _products(distances.numbers, G * slope)
             return [by_amplitude, *by_weight]
 
         return covariance, gradient
@@ -196,3 +196,14 @@ class ParameterTerm:
         norm = squares[self._first_choices].sum()
         norms = np.full(len(encoding), norm, dtype=dtype)
         return SparseRows(encoding, squares.astype(dtype), norms)
+
+
+def _weighted(weights: FloatArray, distances: FloatArray) -> FloatArray:
+    """Sum of the distances of each weight, times it, shape (n_rows, n_rows)."""
+    total: FloatArray = weights @ distances.reshape(len(weights), -1)
+    return total.reshape(distances.shape[1:])
+
+
+def _products(distances: FloatArray, other: FloatArray) -> FloatArray:
+    """Sum over the pairs of rows of the distances of each weight, times another matrix."""
+    return np.asarray(distances.reshape(len(distances), -1) @ other.ravel(), dtype=np.float64)
