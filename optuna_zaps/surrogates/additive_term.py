@@ -25,6 +25,10 @@ from optuna_zaps.surrogates.rows import FloatArray
 from optuna_zaps.surrogates.terms import Gradient
 
 
+_CHUNK = 2**15
+"""Pairs of rows that are computed at a time."""
+
+
 class _AdditiveRows(NamedTuple):
     """Rows of :class:`AdditiveTerm`.
 
@@ -77,10 +81,16 @@ class AdditiveTerm:
         # Most of many choices occur in no row of a few.
         used = np.flatnonzero(a.choices.any(axis=0))
         covariance = a.choices[:, used] @ b.choices[:, used].T
-        root = np.empty_like(covariance)
-        for of_a, of_b in zip(a.numbers, b.numbers, strict=True):
-            np.subtract(of_a[:, np.newaxis], of_b, out=root)
-            covariance += matern(np.abs(root, out=root))
+        # A few rows at a time, which stay in the cache of the processor from step to step.
+        step = max(_CHUNK // max(b.numbers.shape[1], 1), 1)
+        roots = np.empty((min(step, len(covariance)), covariance.shape[1]), covariance.dtype)
+        of_number = np.empty_like(roots)
+        for start in range(0, len(covariance), step):
+            total = covariance[start : start + step]
+            root, summand = roots[: len(total)], of_number[: len(total)]
+            for of_a, of_b in zip(a.numbers, b.numbers, strict=True):
+                np.subtract(of_a[start : start + step, np.newaxis], of_b, out=root)
+                total += matern(np.abs(root, out=root), out=summand)
         covariance *= values[0] / self._n_parameters
         return covariance
 

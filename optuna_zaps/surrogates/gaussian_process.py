@@ -155,7 +155,7 @@ class GaussianProcess:
             self._posterior = _PoolPosterior(self.kernel, self.theta, pool)
         rows = X if pending is None else np.vstack([X, pending])
         n_unchanged = self._factor.extend(rows, n_lasting=len(X))
-        return self._posterior.given(self._factor, n_unchanged, rows, y)
+        return self._posterior.given(self._factor, n_unchanged, len(rows), y)
 
 
 class _Factor:
@@ -179,6 +179,7 @@ class _Factor:
         self._n = 0
         self._n_lasting = 0
         self._rows: Features = np.empty((0, 0))
+        self._prepared: dict[tuple[int, int], PreparedRows] = {}
         self.matrix: FloatArray = np.empty((0, 0))
 
     def extend(self, X: Features, n_lasting: int) -> int:
@@ -198,6 +199,7 @@ class _Factor:
         if n > len(self.matrix):
             capacity = max(256, 2 * n)  # takes no memory before it is written
             self.matrix = _grown(self.matrix, (capacity, capacity))
+        self._prepared = {b: rows for b, rows in self._prepared.items() if b[1] <= n_unchanged}
         for start, stop in self.blocks(n_unchanged, n):
             self._append(X, start, stop)
             if self.is_finished(start, stop):
@@ -220,10 +222,14 @@ class _Factor:
             yield start, stop
             start = stop
 
+    def rows(self, start: int, stop: int) -> PreparedRows:
+        """Rows of a block, prepared for covariances."""
+        return self._prepared[start, stop]
+
     def _append(self, X: Features, start: int, stop: int) -> None:
         """Append the rows [L21, L22] of one block."""
         kernel, theta, L = self._kernel, self._theta, self.matrix
-        new = kernel.rows(theta, X[start:stop])
+        new = self._prepared[start, stop] = kernel.rows(theta, X[start:stop])
         # K22
         square = kernel.between(theta, new, new).astype(np.float64)
         square.flat[:: stop - start + 1] += self._nugget
@@ -252,7 +258,7 @@ class _PoolPosterior:
         self._explained: Features = np.zeros_like(self._prior)
 
     def given(
-        self, factor: _Factor, n_unchanged: int, X: Features, y: FloatArray
+        self, factor: _Factor, n_unchanged: int, n: int, y: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """Mean and variance over the pool, given labelled rows.
 
@@ -262,14 +268,16 @@ class _PoolPosterior:
         Args:
             factor: Factor of the rows.
             n_unchanged: Number of them that are those of the last call.
-            X: Labelled rows, then pending ones.
+            n: Number of labelled rows and pending ones.
             y: Labels of the former; only the variance uses the latter.
         """
-        n, n_labelled = len(X), len(y)
+        n_labelled = len(y)
         if self._n > n_unchanged:
             self._n, self._explained = 0, np.zeros_like(self._explained)
         if n > len(self._V):
-            self._V = _grown(self._V, (max(256, 2 * n), self._V.shape[1]))
+            # A pool of one ask will not grow.
+            capacity = max(256, 2 * n) if self._n else n
+            self._V = _grown(self._V, (capacity, self._V.shape[1]))
         # L^-1 y; 0 for pending rows, so that they add nothing to the mean.
         weights = np.zeros(n, dtype=self._prior.dtype)
         weights[:n_labelled] = solve_triangular(
@@ -277,13 +285,15 @@ class _PoolPosterior:
         )
         explained, mean, n_counted = self._explained, np.zeros_like(self._prior), 0
         for start, stop in factor.blocks(self._n, n):
-            # [L21; weights] V1: of the rows before, which are many, one pass for both.
-            product = factor.matrix[start:stop, :start].astype(self._prior.dtype)
-            product = np.vstack([product, weights[:start]]) @ self._V[:start]
-            mean, n_counted = product[-1], start
-            rows = self._kernel.rows(self._theta, X[start:stop])
+            right = self._kernel.between(self._theta, factor.rows(start, stop), self._pool_rows)
+            if start:
+                # [L21; weights] V1: of the rows before, which are many, one pass for both.
+                product = factor.matrix[start:stop, :start].astype(self._prior.dtype)
+                product = np.vstack([product, weights[:start]]) @ self._V[:start]
+                right -= product[:-1]
+                mean, n_counted = product[-1], start
             added = self._V[start:stop]
-            added[:] = self._solve(rows, factor.matrix[start:stop, start:stop], product[:-1])
+            added[:] = _solved(factor.matrix[start:stop, start:stop], right)
             explained = explained + np.einsum("ij,ij->j", added, added)
             if factor.is_finished(start, stop):
                 self._n, self._explained = stop, explained
@@ -291,22 +301,20 @@ class _PoolPosterior:
         variance = np.maximum(self._prior - explained, 1e-10)
         return mean.astype(np.float64), variance.astype(np.float64)
 
-    def _solve(self, rows: PreparedRows, corner: FloatArray, product: Features) -> Features:
-        """New rows V2 = L22^-1 (Q2 - L21 V1).
 
-        Args:
-            rows: New labelled rows.
-            corner: L22, shape (n_new, n_new).
-            product: L21 V1, shape (n_new, n_pool).
-        """
-        right = self._kernel.between(self._theta, rows, self._pool_rows)
-        right -= product
-        # Transposed, rows that are next to each other in memory are columns, as BLAS wants them:
-        # V2^T L22^T = right^T.
-        (trsm,) = get_blas_funcs(("trsm",), (right,))
-        corner = np.asfortranarray(corner, dtype=right.dtype)
-        added: Features = trsm(1.0, corner, right.T, side=1, lower=1, trans_a=1, overwrite_b=1).T
-        return added
+def _solved(corner: FloatArray, right: Features) -> Features:
+    """New rows V2 = L22^-1 (Q2 - L21 V1).
+
+    Args:
+        corner: L22, shape (n_new, n_new).
+        right: Q2 - L21 V1, shape (n_new, n_pool), which is overwritten.
+    """
+    # Transposed, rows that are next to each other in memory are columns, as BLAS wants them:
+    # V2^T L22^T = right^T.
+    (trsm,) = get_blas_funcs(("trsm",), (right,))
+    corner = np.asfortranarray(corner, dtype=right.dtype)
+    added: Features = trsm(1.0, corner, right.T, side=1, lower=1, trans_a=1, overwrite_b=1).T
+    return added
 
 
 def _cholesky(matrix: FloatArray, nugget: float) -> FloatArray:

@@ -14,10 +14,15 @@ from optuna_zaps.surrogates.rows import Features
 from optuna_zaps.surrogates.rows import FloatArray
 
 
-def matern(root: Features) -> Features:
-    """Covariance M; overwrites ``root``, since each large new array takes as long as a step."""
+def matern(root: Features, out: Features | None = None) -> Features:
+    """Covariance M; overwrites ``root``, since each large new array takes as long as a step.
+
+    Args:
+        root: See the module's notations.
+        out: Array of its shape for the result, a new one by default.
+    """
     # (root / 3 + 1) root + 1
-    covariance = root / 3
+    covariance = np.multiply(root, root.dtype.type(1 / 3), out=out)
     covariance += 1
     covariance *= root
     covariance += 1
