@@ -413,12 +413,13 @@ class LocalSearch:
         near = np.clip(centre + steps, box.low, box.high)
         points[:half] = np.where(self._is_number, near, points[:half])
         # All coordinates moved, half of them, or about two: of many at once few moves are good.
-        share = rng.choice([min(1.0, 2.0 / len(centre)), 0.5, 1.0], size=(settings.n_points, 1))
+        shares = np.array([min(1.0, 2.0 / len(centre)), 0.5, 1.0])
+        share = shares[rng.integers(len(shares), size=(settings.n_points, 1))]
         moved = rng.random(shape) < share
         moved[np.arange(shape[0]), rng.integers(shape[1], size=shape[0])] = True
         # Choices stay, or one of them changes on average.
-        n_unordered = max(int((~self._is_number).sum()), 1)
-        changed = moved & (rng.random(shape) < rng.choice([0.0, 1 / n_unordered], (shape[0], 1)))
+        lot, is_free = rng.random(shape), rng.integers(2, size=(shape[0], 1))
+        changed = moved & (lot < is_free / max(int((~self._is_number).sum()), 1))
         return np.where(np.where(self._is_number, moved, changed), points, centre)
 
     def _scored(self, points: FloatArray, given: _Given) -> _Scored:
@@ -446,7 +447,10 @@ def _within(points: FloatArray, centres: FloatArray, distance: float) -> BoolArr
 
 def _first_of_equal(points: FloatArray) -> IntArray:
     """Positions of different points in their order."""
-    return np.sort(np.unique(points, axis=0, return_index=True)[1])
+    first: dict[tuple[float, ...], int] = {}
+    for position, point in enumerate(points.tolist()):
+        first.setdefault(tuple(point), position)
+    return np.fromiter(first.values(), np.intp, len(first))
 
 
 class LocalProposals:

@@ -447,6 +447,8 @@ class Pool:
         unexplained = np.array(
             [name in self.conditions and self.conditions[name] is None for name in self._axes]
         )
+        if not unexplained.any():
+            return
         lacking = (codes[:n_seen] == np.array(last)) & unexplained
         for pattern in np.unique(lacking[lacking.any(axis=1)], axis=0):
             others = np.ascontiguousarray(codes[:, ~pattern])

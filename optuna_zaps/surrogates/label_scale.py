@@ -100,7 +100,10 @@ class SkewTest:
         oldest = oldest[oldest > 0]
         if len(oldest) < _LEAST:
             return LinearScale()
-        if np.median(oldest) <= self.ratio * np.quantile(oldest, 0.25):
+        # Interpolated as by `np.quantile`, which takes ten times as long of so few.
+        ranks = (len(oldest) - 1) * np.array([0.25, 0.5])
+        quartile, median = np.interp(ranks, np.arange(len(oldest)), np.sort(oldest))
+        if median <= self.ratio * quartile:
             return LinearScale()
         # In units of the lower quartile of all gaps, which shrinks as the search converges, the
         # scale resolves the labels near the best however close they are.
