@@ -87,7 +87,7 @@ class AveragedProcesses:
         # sigma_noise in the unit of the labels.
         noise = scale * math.sqrt(self.noise)
         self._reach = self._settings.noise_reach * noise
-        reaching, *_ = self._standardized(y)
+        reaching = self._standardized(y)[0] if self._reach else labels
         if not np.array_equal(reaching, labels):
             for process in self.processes:
                 process.fit_hyperparameters(X, reaching)
@@ -140,7 +140,7 @@ class AveragedProcesses:
         posteriors = [
             process.predict(self._X, self._labels, X, pending) for process in self.processes
         ]
-        means, variances = map(np.stack, zip(*posteriors, strict=True))
+        means, variances = map(np.array, zip(*posteriors, strict=True))
         # m = (sum of m_i) / P for P processes.
         mean = means.mean(axis=0)
         # Law of total variance: v = (sum of v_i) / P + (sum of (m_i - m)^2) / P.

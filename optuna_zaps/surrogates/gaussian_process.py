@@ -180,6 +180,7 @@ class _Factor:
         self._n_lasting = 0
         self._rows: Features = np.empty((0, 0))
         self._prepared: dict[tuple[int, int], PreparedRows] = {}
+        self._weights: tuple[FloatArray, FloatArray] | None = None
         self.matrix: FloatArray = np.empty((0, 0))
 
     def extend(self, X: Features, n_lasting: int) -> int:
@@ -199,6 +200,8 @@ class _Factor:
         if n > len(self.matrix):
             capacity = max(256, 2 * n)  # takes no memory before it is written
             self.matrix = _grown(self.matrix, (capacity, capacity))
+        if n_unchanged < n:
+            self._weights = None
         self._prepared = {b: rows for b, rows in self._prepared.items() if b[1] <= n_unchanged}
         for start, stop in self.blocks(n_unchanged, n):
             self._append(X, start, stop)
@@ -221,6 +224,17 @@ class _Factor:
             stop = min(self.border(start), n)
             yield start, stop
             start = stop
+
+    def weights(self, y: FloatArray) -> FloatArray:
+        """Compute L^-1 y of the labels of the first rows; fast if they are those of the last call.
+
+        Args:
+            y: Labels, an object that does not change.
+        """
+        if self._weights is None or self._weights[0] is not y:
+            corner = self.matrix[: len(y), : len(y)]
+            self._weights = y, solve_triangular(corner, y, lower=True, check_finite=False)
+        return self._weights[1]
 
     def rows(self, start: int, stop: int) -> PreparedRows:
         """Rows of a block, prepared for covariances."""
@@ -271,7 +285,6 @@ class _PoolPosterior:
             n: Number of labelled rows and pending ones.
             y: Labels of the former; only the variance uses the latter.
         """
-        n_labelled = len(y)
         if self._n > n_unchanged:
             self._n, self._explained = 0, np.zeros_like(self._explained)
         if n > len(self._V):
@@ -280,9 +293,7 @@ class _PoolPosterior:
             self._V = _grown(self._V, (capacity, self._V.shape[1]))
         # L^-1 y; 0 for pending rows, so that they add nothing to the mean.
         weights = np.zeros(n, dtype=self._prior.dtype)
-        weights[:n_labelled] = solve_triangular(
-            factor.matrix[:n_labelled, :n_labelled], y, lower=True, check_finite=False
-        )
+        weights[: len(y)] = factor.weights(y)
         explained, mean, n_counted = self._explained, np.zeros_like(self._prior), 0
         for start, stop in factor.blocks(self._n, n):
             right = self._kernel.between(self._theta, factor.rows(start, stop), self._pool_rows)

@@ -61,10 +61,10 @@ class _Columns(NamedTuple):
 
 
 class _ParameterRows(NamedTuple):
-    """Rows of :class:`ParameterTerm`; a part that does not occur has no columns."""
+    """Rows of :class:`ParameterTerm`, ``None`` without columns."""
 
-    choices: Rows
-    numbers: DenseRows
+    choices: Rows | None
+    numbers: DenseRows | None
 
 
 class _ParameterDistances(NamedTuple):
@@ -125,20 +125,22 @@ class ParameterTerm:
         wide = len(self._choices.positions) > WIDE
         choices = self._sparse_choices if wide else self._choices.rows
         return _ParameterRows(
-            choices(encoding, theta[1:], dtype), self._numbers.rows(encoding, theta[1:], dtype)
+            choices(encoding, theta[1:], dtype) if self._has_choices else None,
+            self._numbers.rows(encoding, theta[1:], dtype) if self._has_numbers else None,
         )
 
     def covariance(self, values: Features, a: _ParameterRows, b: _ParameterRows) -> Features:
         """Implement :meth:`Term.covariance`: s exp(-h) M(q)."""
-        amplitude = values[0]
-        if not self._has_numbers:
-            return a.choices.exponential(amplitude, -1, b.choices)
+        amplitude: Any = values[0]
+        if a.choices is not None:
+            amplitude = a.choices.exponential(amplitude, -1, b.choices)
+        if a.numbers is None or b.numbers is None:
+            of_choices: Features = amplitude
+            return of_choices
         root = a.numbers.squared(b.numbers)
         root *= 5
         covariance = matern(np.sqrt(root, out=root))
-        covariance *= (
-            a.choices.exponential(amplitude, -1, b.choices) if self._has_choices else amplitude
-        )
+        covariance *= amplitude
         return covariance
 
     def variance(self, values: Features, a: _ParameterRows) -> Any:

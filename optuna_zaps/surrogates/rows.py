@@ -73,14 +73,24 @@ class DenseRows:
     @cached_property
     def _left(self) -> Features:
         """[x, |x|^2, 1]."""
-        ones = np.ones(len(self.x), self.x.dtype)
-        return np.column_stack([self.x, np.square(self.x).sum(axis=1), ones])
+        left = np.ones((len(self.x), self.x.shape[1] + 2), self.x.dtype)
+        left[:, :-2] = self.x
+        left[:, -2] = self._norms
+        return left
 
     @cached_property
     def _right(self) -> Features:
         """Transposed [-2 y, 1, |y|^2]."""
-        ones = np.ones(len(self.x), self.x.dtype)
-        return np.vstack([-2 * self.x.T, ones, np.square(self.x).sum(axis=1)])
+        right = np.ones((self.x.shape[1] + 2, len(self.x)), self.x.dtype)
+        np.multiply(-2, self.x.T, out=right[:-2])
+        right[-1] = self._norms
+        return right
+
+    @property
+    def _norms(self) -> Features:
+        """|x|^2."""
+        norms: Features = np.square(self.x).sum(axis=1)
+        return norms
 
 
 class SparseRows:
