@@ -142,7 +142,7 @@ class AveragedProcesses:
         ]
         means, variances = map(np.array, zip(*posteriors, strict=True))
         # m = (sum of m_i) / P for P processes.
-        mean = means.mean(axis=0)
+        mean = means.sum(axis=0) / len(means)
         # Law of total variance: v = (sum of v_i) / P + (sum of (m_i - m)^2) / P.
         between = np.square(means - mean).sum(axis=0)
         std = np.sqrt((variances.sum(axis=0) + between) / len(means))

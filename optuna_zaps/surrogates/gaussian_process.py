@@ -19,10 +19,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cholesky
 from scipy.linalg import get_blas_funcs
 from scipy.linalg import lapack
-from scipy.linalg import solve_triangular
 from scipy.optimize import minimize
 
 from optuna_zaps.surrogates.kernel import Kernel
@@ -233,7 +231,7 @@ class _Factor:
         """
         if self._weights is None or self._weights[0] is not y:
             corner = self.matrix[: len(y), : len(y)]
-            self._weights = y, solve_triangular(corner, y, lower=True, check_finite=False)
+            self._weights = y, _forward_solved(corner, y)
         return self._weights[1]
 
     def rows(self, start: int, stop: int) -> PreparedRows:
@@ -251,7 +249,7 @@ class _Factor:
             old = kernel.rows(theta, X[:start])
             # L21^T = L11^-1 K12
             cross = kernel.between(theta, old, new).astype(np.float64)
-            left = solve_triangular(L[:start, :start], cross, lower=True, check_finite=False)
+            left = _forward_solved(L[:start, :start], cross)
             L[start:stop, :start] = left.T
             square -= left.T @ left
         # L22 L22^T = K22 - L21 L21^T
@@ -310,7 +308,7 @@ class _PoolPosterior:
                 self._n, self._explained = stop, explained
         mean = mean + weights[n_counted:] @ self._V[n_counted:n]
         variance = np.maximum(self._prior - explained, 1e-10)
-        return mean.astype(np.float64), variance.astype(np.float64)
+        return mean.astype(np.float64, copy=False), variance.astype(np.float64, copy=False)
 
 
 def _solved(corner: FloatArray, right: Features) -> Features:
@@ -337,13 +335,25 @@ def _cholesky(matrix: FloatArray, nugget: float) -> FloatArray:
     Args:
         matrix: Symmetric matrix, which is changed.
         nugget: First addition to the diagonal; each further one is ten times as large.
+
+    Raises:
+        LinAlgError: If it is not positive definite in spite of them.
     """
-    for power in range(_MOST_ADDITIONS):
-        try:
-            return cholesky(matrix, lower=True, check_finite=False)
-        except np.linalg.LinAlgError:
-            matrix.flat[:: len(matrix) + 1] += nugget * 10.0**power
-    return cholesky(matrix, lower=True, check_finite=False)
+    for power in range(_MOST_ADDITIONS + 1):
+        factor, failed = lapack.dpotrf(matrix, lower=1)
+        if not failed:
+            return np.asarray(factor)
+        matrix.flat[:: len(matrix) + 1] += nugget * 10.0**power
+    raise np.linalg.LinAlgError("The covariance of the labels is not positive definite.")
+
+
+def _forward_solved(factor: FloatArray, right: FloatArray) -> FloatArray:
+    """Compute L^-1 B of a lower triangular matrix L.
+
+    SciPy's function spends longer on its arguments than the solution of a small system takes.
+    """
+    # L^T is upper triangular, and in the order that LAPACK wants.
+    return np.asarray(lapack.dtrtrs(factor.T, right, lower=0, trans=1)[0])
 
 
 def _grown(array: Any, shape: tuple[int, int]) -> Any:
