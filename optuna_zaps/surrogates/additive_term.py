@@ -82,7 +82,7 @@ class AdditiveTerm:
         used = np.flatnonzero(a.choices.any(axis=0))
         covariance = a.choices[:, used] @ b.choices[:, used].T
         # A few rows at a time, which stay in the cache of the processor from step to step.
-        step = max(_CHUNK // max(b.numbers.shape[1], 1), 1)
+        step = max(_CHUNK // max(covariance.shape[1], 1), 1)
         roots = np.empty((min(step, len(covariance)), covariance.shape[1]), covariance.dtype)
         of_number = np.empty_like(roots)
         for start in range(0, len(covariance), step):

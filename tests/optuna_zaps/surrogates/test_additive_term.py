@@ -47,3 +47,12 @@ def test_a_kernel_of_it_alone_fills_in_the_fourth_corner() -> None:
     K = kernel.between(kernel.prior_mean, rows, rows)
     weights = np.linalg.solve(K[:3, :3] + 1e-9 * np.eye(3), K[:3, 3])
     np.testing.assert_allclose(weights, [-1, 1, 1], atol=1e-6)
+
+
+def test_many_pairs_of_rows_are_computed_like_few() -> None:
+    rng = np.random.default_rng(0)
+    layout = FeatureLayout(0, (1, 1), (True, True))
+    term, few, many = AdditiveTerm(layout), rng.random((70, 2)), rng.random((1000, 2))
+    together = covariance(term, few, many)
+    one_by_one = [covariance(term, row[np.newaxis], many)[0] for row in few]
+    np.testing.assert_allclose(together, one_by_one, rtol=1e-12)
