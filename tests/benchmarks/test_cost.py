@@ -198,7 +198,7 @@ def test_a_space_of_10_to_the_12_costs_no_more_per_ask_than_one_of_10_to_the_5(
 
 @pytest.mark.parametrize(
     ("n_choices", "n_trials", "most"),
-    [(0, 300, 4.0), (0, 600, 3.6), (0, 1000, 2.8), (5, 300, 6.0)],
+    [(0, 100, 6.0), (0, 300, 4.0), (0, 600, 2.6), (0, 1000, 1.8), (5, 300, 4.0)],
 )
 def test_cpu_of_numbers(benchmark: Any, n_choices: int, n_trials: int, most: float) -> None:
     def objective(trial: optuna.Trial) -> float:
