@@ -10,6 +10,8 @@ import sys
 import pandas as pd
 import pytest
 
+from harness.problems import hpo
+from harness.problems import nasbench201
 from harness.statistics import compare
 from harness.statistics import holm
 
@@ -18,13 +20,14 @@ pytestmark = pytest.mark.slow
 
 
 WITH_PROXIES = (
-    "nasbench201/cifar10@package",
-    "nasbench201/cifar100@package",
-    "nasbench201/imagenet16_120@package",
-    "hpo/car@package-costs",
-    "hpo/slice_localization@package-costs",
+    *(f"{text}@package" for text in nasbench201.FAMILY.texts),
+    *(f"{text}@package-costs" for text in hpo.FAMILY.texts),
 )
-WITH_PROXIES_IN_FILES = ("nasbench101/cifar10@parquet", "nasbench101/cifar10@parquet-own")
+WITH_PROXIES_IN_FILES = (
+    *(f"{text}@suite-zero" for text in nasbench201.FAMILY.texts),
+    "nasbench101/cifar10@parquet",
+    "nasbench101/cifar10@parquet-own",
+)
 WITHOUT = "without=zaps-misled(lie='none')"
 
 
@@ -52,7 +55,9 @@ def test_proxies_are_nowhere_worse_than_none(tmp_path: Path) -> None:
     )  # fmt: skip
     tests = compare(summary, metric="regret", reference="without")
     assert len(tests) == 3 * len(problems)
-    # Those of a search without proxies are better: one test for each problem and budget.
+    # A search without proxies is better: one test for each problem and budget. The smallest
+    # p-values of NAS-Bench, seeds 0 to 39, are .03, for CIFAR-100 and ImageNet16-120 of the
+    # package at 50; those of the HPO tables, 15 seeds at 50 and 100, .08 and .10.
     assert (holm(tests["p_value"]) >= 0.05).all()
 
 
