@@ -353,10 +353,19 @@ def band(curves: Floats, *, geometric: bool) -> dict[str, Floats]:
         Columns of shape (n_points,): ``mean`` or ``geometric_mean``, and the quartiles.
     """
     values = np.maximum(curves, FLOOR) if geometric else curves
-    low, high = np.quantile(values, (0.25, 0.75), axis=0)
+    low, high = _quartiles(values)
     center = geometric_mean(curves) if geometric else curves.mean(axis=0)
     name = "geometric_mean" if geometric else "mean"
     return {name: center, "lower_quartile": low, "upper_quartile": high}
+
+
+def _quartiles(values: Floats) -> Floats:
+    """Quartiles of each column, shape (2, n_columns); infinite where the nearest value is."""
+    with np.errstate(invalid="ignore"):
+        between = np.quantile(values, (0.25, 0.75), axis=0)
+    # A study without a finite value has infinite ones, and no line leads from one to the next.
+    nearest = np.quantile(values, (0.25, 0.75), axis=0, method="nearest")
+    return np.where(np.isnan(between), nearest, between)
 
 
 def add_band(
