@@ -58,6 +58,8 @@ class OutcomeSettings:
         reach: Distance beyond the worst of the front at which the labels of several objectives
             end, in units of the front; infinite for no end. A failure may be bad without limit,
             and must not stretch the scale on which the front is seen.
+        penalty_gap: Distance of a penalty from all other labels, in units of their range, beyond
+            which its size does not count; infinite to let it count in any case.
         n_oldest: Number of oldest labels whose median sets the smallest unit of each of several
             objectives, 0 for the front's extent in any case.
         n_ordered: Fewest distinct labels of a constraint that show that a proxy orders them.
@@ -74,6 +76,7 @@ class OutcomeSettings:
     objective_surrogate: SurrogateFactory | None
     acquisition: JointAcquisition
     reach: float
+    penalty_gap: float
     n_oldest: int
     n_ordered: int
     n_on_line: int
@@ -159,6 +162,11 @@ class JointSearch:
     def candidates(self) -> CandidateSet:
         """Candidates that it chooses from."""
         return self.primary.candidates
+
+    @property
+    def penalty_gap(self) -> float:
+        """See :class:`OutcomeSettings`."""
+        return self._settings.penalty_gap
 
     @property
     def active_proxies(self) -> tuple[str, ...]:

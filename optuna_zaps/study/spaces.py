@@ -205,7 +205,8 @@ class EnumeratedSpace:
     ) -> tuple[JointSearch, Observations]:
         """See :class:`CandidateSpace`."""
         del fixed
-        return self.search, reader.read(study, self.search.primary.candidates, trial)
+        observed = reader.read(study, self.search.primary.candidates, trial)
+        return self.search, observed.without_penalties(self.search.penalty_gap)
 
     proposer = view
 
@@ -297,7 +298,7 @@ class DrawnSpace:
         if self._is_planned(trial, fixed):
             planning = self.planning_search()
             return planning, reader.read(study, planning.candidates, trial)
-        seen, observed = reader.read_drawn(study, self._drawn, trial)
+        seen, observed = self._seen(study, reader, trial)
         return self._pool_after(seen, observed, trial, fixed)
 
     def proposer(
@@ -310,7 +311,7 @@ class DrawnSpace:
         """See :class:`CandidateSpace`."""
         if self._is_planned(trial, fixed):
             return self.view(study, reader, trial, fixed)
-        seen, observed = reader.read_drawn(study, self._drawn, trial)
+        seen, observed = self._seen(study, reader, trial)
         if (
             self._local is not None
             and self._local.settings.is_turn(len(seen), len(observed.labelled))
@@ -323,6 +324,13 @@ class DrawnSpace:
             if not unavailable.all():
                 return proposals, Observations((History.of_unavailable(unavailable),))
         return self._pool_after(seen, observed, trial, fixed)
+
+    def _seen(
+        self, study: Study, reader: HistoryReader, trial: FrozenTrial | None
+    ) -> tuple[Sequence[Mapping[str, Any]], Observations]:
+        """Configurations that have been seen, and their outcomes."""
+        seen, observed = reader.read_drawn(study, self._drawn, trial)
+        return seen, observed.without_penalties(self.search.penalty_gap)
 
     def _is_planned(self, trial: FrozenTrial | None, fixed: Mapping[str, Any]) -> bool:
         """Whether a trial is one of the initial evaluations."""
