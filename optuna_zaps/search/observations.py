@@ -18,6 +18,8 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from optuna_zaps.search.penalties import PenaltySettings
+
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
@@ -40,31 +42,6 @@ def finite_labels(labels: FloatArray) -> FloatArray:
         return labels
     low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 1.0)
     return np.clip(labels, low, high)
-
-
-def without_penalties(labels: FloatArray, least_gap: float) -> FloatArray:
-    """Raise a penalty, the value of every failed run, to the worst label of the others.
-
-    A penalty is the worst label, of several configurations alike, and far from all others. Its
-    size says nothing, and on its scale the others look the same. There may be several.
-
-    Args:
-        labels: Shape (n_labelled,), finite.
-        least_gap: Distance from the others beyond which it is far, in units of their range.
-
-    Example:
-        >>> without_penalties(np.array([-1e9, -3.0, -1e9, -1.0, -2.0]), 3.0)
-        array([-3., -3., -3., -1., -2.])
-    """
-    while True:
-        is_worst = labels == labels.min(initial=np.inf)
-        others = labels[~is_worst]
-        if is_worst.sum() < 2 or len(others) < 2:
-            return labels
-        worst, extent = others.min(), np.ptp(others)
-        if extent == 0 or worst - labels.min() <= least_gap * extent:
-            return labels
-        labels = np.maximum(labels, worst)
 
 
 def signed_labels(labels: FloatArray) -> FloatArray:
@@ -205,10 +182,12 @@ class Observations:
             self.success and changed(self.success),
         )
 
-    def without_penalties(self, least_gap: float) -> Observations:
-        """Outcomes with objectives as :func:`without_penalties` leaves them."""
+    def without_penalties(self, settings: PenaltySettings | None) -> Observations:
+        """Outcomes whose objectives have no penalties, as :meth:`PenaltySettings.reduced`."""
+        if settings is None:
+            return self
         objectives = tuple(
-            replace(history, labels=without_penalties(history.labels, least_gap))
+            replace(history, labels=settings.reduced(history.labels))
             for history in self.objectives
         )
         return replace(self, objectives=objectives)

@@ -33,6 +33,7 @@ from optuna_zaps.search.observations import History
 from optuna_zaps.search.observations import Observations
 from optuna_zaps.search.observations import pareto_front
 from optuna_zaps.search.ordering_proxies import known_sides
+from optuna_zaps.search.penalties import PenaltySettings
 from optuna_zaps.search.search import Proposal
 from optuna_zaps.search.search import ZAPSSearch
 from optuna_zaps.surrogates import SurrogateFactory
@@ -58,8 +59,8 @@ class OutcomeSettings:
         reach: Distance beyond the worst of the front at which the labels of several objectives
             end, in units of the front; infinite for no end. A failure may be bad without limit,
             and must not stretch the scale on which the front is seen.
-        penalty_gap: Distance of a penalty from all other labels, in units of their range, beyond
-            which its size does not count; infinite to let it count in any case.
+        penalties: Settings that tell penalties among the labels of an objective, ``None`` to take
+            them as they are.
         n_oldest: Number of oldest labels whose median sets the smallest unit of each of several
             objectives, 0 for the front's extent in any case.
         n_ordered: Fewest distinct labels of a constraint that show that a proxy orders them.
@@ -76,7 +77,7 @@ class OutcomeSettings:
     objective_surrogate: SurrogateFactory | None
     acquisition: JointAcquisition
     reach: float
-    penalty_gap: float
+    penalties: PenaltySettings | None
     n_oldest: int
     n_ordered: int
     n_on_line: int
@@ -164,9 +165,9 @@ class JointSearch:
         return self.primary.candidates
 
     @property
-    def penalty_gap(self) -> float:
+    def penalties(self) -> PenaltySettings | None:
         """See :class:`OutcomeSettings`."""
-        return self._settings.penalty_gap
+        return self._settings.penalties
 
     @property
     def active_proxies(self) -> tuple[str, ...]:

@@ -206,7 +206,7 @@ class EnumeratedSpace:
         """See :class:`CandidateSpace`."""
         del fixed
         observed = reader.read(study, self.search.primary.candidates, trial)
-        return self.search, observed.without_penalties(self.search.penalty_gap)
+        return self.search, observed.without_penalties(self.search.penalties)
 
     proposer = view
 
@@ -330,7 +330,7 @@ class DrawnSpace:
     ) -> tuple[Sequence[Mapping[str, Any]], Observations]:
         """Configurations that have been seen, and their outcomes."""
         seen, observed = reader.read_drawn(study, self._drawn, trial)
-        return seen, observed.without_penalties(self.search.penalty_gap)
+        return seen, observed.without_penalties(self.search.penalties)
 
     def _is_planned(self, trial: FrozenTrial | None, fixed: Mapping[str, Any]) -> bool:
         """Whether a trial is one of the initial evaluations."""

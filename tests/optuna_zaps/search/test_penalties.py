@@ -11,7 +11,10 @@ import pytest
 
 from optuna_zaps import Profile
 from optuna_zaps import ZAPSSampler
-from optuna_zaps.search.observations import without_penalties
+from optuna_zaps.search.penalties import PenaltySettings
+
+
+SETTINGS = PenaltySettings(gap_of_equal=3.0, gap=30.0, n_oldest=16)
 
 
 @pytest.mark.parametrize(
@@ -22,6 +25,13 @@ from optuna_zaps.search.observations import without_penalties
         ([-9.0, -3.0, -9.0, -1.0, -2.0], [-9.0, -3.0, -9.0, -1.0, -2.0]),
         # Two kinds of failures, each with a penalty of its own.
         ([-1e9, -1e6, -3.0, -1e6, -1e9, -1.0], [-3.0, -3.0, -3.0, -3.0, -3.0, -1.0]),
+        # Penalties that differ keep their order, within once the range of the others below these.
+        ([-100.0, -3.0, -90.0, -1.0, -95.0], [-5.0, -3.0, -3.0, -1.0, -4.0]),
+        # The others range over 2: the best penalty must be farther than 60 below -3.
+        ([-62.0, -3.0, -64.0, -1.0], [-62.0, -3.0, -64.0, -1.0]),
+        ([-64.0, -3.0, -65.0, -1.0], [-3.0, -3.0, -5.0, -1.0]),
+        # Labels over many magnitudes: the two worst are farther apart than the gap above them.
+        ([-1e6, -1e4, -3.0, -1.0], [-1e6, -1e4, -3.0, -1.0]),
         # One bad label may be a measurement; and one good label has no range.
         ([-1e9, -3.0, -1.0], [-1e9, -3.0, -1.0]),
         ([-1e9, -1e9, -1.0], [-1e9, -1e9, -1.0]),
@@ -33,18 +43,29 @@ from optuna_zaps.search.observations import without_penalties
 def test_repeated_labels_far_below_all_others_are_raised(
     labels: list[float], raised: list[float]
 ) -> None:
-    assert without_penalties(np.array(labels, dtype=np.float64), 3.0).tolist() == raised
+    assert SETTINGS.reduced(np.array(labels, dtype=np.float64)).tolist() == raised
 
 
-def test_no_label_is_raised_without_a_gap_that_makes_it_a_penalty() -> None:
-    for labels in ([-1e9, -1e9, -1.0, -2.0], [-1e9, -1e9, -1.0, -1.0]):
-        assert without_penalties(np.array(labels), math.inf).tolist() == labels
-    assert Profile.paper(budget=20).outcomes.penalty_gap == math.inf
+def test_differing_penalties_are_told_by_the_oldest_labels_alone() -> None:
+    """A search has found a basin, and its latest labels are close to each other."""
+    oldest, latest = [-4.0, -7.0, -5.0, -6.0], [-0.001, -0.0011, -0.0012]
+    settings = PenaltySettings(gap_of_equal=3.0, gap=30.0, n_oldest=4)
+    assert settings.reduced(np.array(oldest + latest)).tolist() == oldest + latest
+    told = settings.reduced(np.array([-4e6, -1.0, -3e6, -2.0, -5e6, -0.5, -3e6]))
+    # The others range from -2 to -0.5; penalties from 3e6 to 5e6.
+    assert told.tolist() == [-2.75, -1.0, -2.0, -2.0, -3.5, -0.5, -2.0]
+
+
+def test_the_papers_profile_takes_labels_as_they_are() -> None:
+    assert Profile.paper(budget=20).outcomes.penalties is None
+
+
+CENTRE = np.array([1.0, -2.0, 0.5, 2.0, -1.0])
 
 
 def bowl_in_a_box(trial: optuna.Trial, penalty: float) -> float:
     """Bowl that most of the space is not part of."""
-    x = np.array([trial.suggest_float(f"x{i}", -5.0, 5.0) for i in range(4)]) - [1, -2, 0.5, 2]
+    x = np.array([trial.suggest_float(f"x{i}", -5.0, 5.0) for i in range(4)]) - CENTRE[:4]
     return float(np.square(x).sum()) if np.abs(x).max() < 3.5 else penalty
 
 
@@ -68,3 +89,17 @@ def test_the_size_of_a_penalty_does_not_matter(objective: Any) -> None:
     # Infinity is a penalty, too, and its size is no number.
     assert large.best_value == trials_of(math.inf).best_value
     assert large.best_value < 0.01
+
+
+def test_penalties_by_the_violation_of_a_limit_do_not_hide_the_rest() -> None:
+    def objective(trial: optuna.Trial) -> float:
+        x = np.array([trial.suggest_float(f"x{i}", -5.0, 5.0) for i in range(5)])
+        violation = np.maximum(np.abs(x - CENTRE) - 3.5, 0).sum()
+        return 1e6 + 1e5 * violation if violation else float(np.square(x - CENTRE).sum())
+
+    best = []
+    for seed in range(3):
+        study = optuna.create_study(sampler=ZAPSSampler(seed=seed))
+        study.optimize(objective, n_trials=80)
+        best.append(study.best_value)
+    assert np.median(best) < 0.1  # TPE .3; 1.1 where the size of a penalty counts
