@@ -19,6 +19,7 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
 _LEAST = 2  # penalties that are more than a measurement, and others that have a range
+_LEAST_AMONG_OLDEST = 3  # others; two are close to each other by chance now and then
 
 
 @dataclass(frozen=True)
@@ -41,11 +42,11 @@ class PenaltySettings:
         """Labels whose penalties are next to the worst of the others, in their order.
 
         Example:
-            >>> settings = PenaltySettings(gap_of_equal=3.0, gap=30.0, n_oldest=16)
+            >>> settings = PenaltySettings(gap_of_equal=3.0, gap=100.0, n_oldest=5)
             >>> settings.reduced(np.array([-1e9, -3.0, -1e9, -1.0, -2.0]))
             array([-3., -3., -3., -1., -2.])
-            >>> settings.reduced(np.array([-2e6, -3.0, -1e6, -1.0, -1.5e6]))
-            array([-5., -3., -3., -1., -4.])
+            >>> settings.reduced(np.array([-1.5e6, -3.0, -1e6, -1.0, -2.0]))
+            array([-5., -3., -3., -1., -2.])
         """
         # Each kind of failure may have a penalty of its own.
         while (is_penalty := self._are_differing(labels) | self._are_equal(labels)).any():
@@ -65,17 +66,16 @@ class PenaltySettings:
     def _are_differing(self, labels: FloatArray) -> BoolArray:
         """Mask of the labels below the largest gap of the oldest, if they are penalties."""
         none = np.zeros(len(labels), dtype=np.bool_)
-        ordered = np.sort(labels[: self.n_oldest])
-        if len(ordered) < 2 * _LEAST:
+        if len(labels) < self.n_oldest:  # of a few labels, the best may be close by chance
             return none
+        ordered = np.sort(labels[: self.n_oldest])
         gaps = np.diff(ordered)
         n_penalties = int(gaps.argmax()) + 1
         penalties, others = ordered[:n_penalties], ordered[n_penalties:]
         gap, extent = float(gaps.max()), float(np.ptp(others))
-        if min(len(penalties), len(others)) < _LEAST or extent == 0:
+        if len(penalties) < _LEAST or len(others) < _LEAST_AMONG_OLDEST:
             return none
-        # Labels that span many magnitudes are farther from each other the worse they are.
-        if gap <= self.gap * extent or gap < np.ptp(penalties):
+        if extent == 0 or gap <= self.gap * extent:
             return none
         return np.asarray(labels < penalties.max() + gap / 2)
 

@@ -14,7 +14,7 @@ from optuna_zaps import ZAPSSampler
 from optuna_zaps.search.penalties import PenaltySettings
 
 
-SETTINGS = PenaltySettings(gap_of_equal=3.0, gap=30.0, n_oldest=16)
+SETTINGS = PenaltySettings(gap_of_equal=3.0, gap=100.0, n_oldest=5)
 
 
 @pytest.mark.parametrize(
@@ -26,12 +26,12 @@ SETTINGS = PenaltySettings(gap_of_equal=3.0, gap=30.0, n_oldest=16)
         # Two kinds of failures, each with a penalty of its own.
         ([-1e9, -1e6, -3.0, -1e6, -1e9, -1.0], [-3.0, -3.0, -3.0, -3.0, -3.0, -1.0]),
         # Penalties that differ keep their order, within once the range of the others below these.
-        ([-100.0, -3.0, -90.0, -1.0, -95.0], [-5.0, -3.0, -3.0, -1.0, -4.0]),
-        # The others range over 2: the best penalty must be farther than 60 below -3.
-        ([-62.0, -3.0, -64.0, -1.0], [-62.0, -3.0, -64.0, -1.0]),
-        ([-64.0, -3.0, -65.0, -1.0], [-3.0, -3.0, -5.0, -1.0]),
-        # Labels over many magnitudes: the two worst are farther apart than the gap above them.
-        ([-1e6, -1e4, -3.0, -1.0], [-1e6, -1e4, -3.0, -1.0]),
+        ([-500.0, -3.0, -400.0, -1.0, -2.0, -450.0], [-5.0, -3.0, -3.0, -1.0, -2.0, -4.0]),
+        # The others range over 2: the best penalty must be farther than 200 below -3.
+        ([-202.0, -3.0, -250.0, -1.0, -2.0], [-202.0, -3.0, -250.0, -1.0, -2.0]),
+        ([-204.0, -3.0, -250.0, -1.0, -2.0], [-3.0, -3.0, -5.0, -1.0, -2.0]),
+        # The largest gap of labels over many magnitudes is next to the worst.
+        ([-1e9, -1e6, -1e3, -3.0, -1.0], [-1e9, -1e6, -1e3, -3.0, -1.0]),
         # One bad label may be a measurement; and one good label has no range.
         ([-1e9, -3.0, -1.0], [-1e9, -3.0, -1.0]),
         ([-1e9, -1e9, -1.0], [-1e9, -1e9, -1.0]),
@@ -48,12 +48,12 @@ def test_repeated_labels_far_below_all_others_are_raised(
 
 def test_differing_penalties_are_told_by_the_oldest_labels_alone() -> None:
     """A search has found a basin, and its latest labels are close to each other."""
-    oldest, latest = [-4.0, -7.0, -5.0, -6.0], [-0.001, -0.0011, -0.0012]
-    settings = PenaltySettings(gap_of_equal=3.0, gap=30.0, n_oldest=4)
-    assert settings.reduced(np.array(oldest + latest)).tolist() == oldest + latest
-    told = settings.reduced(np.array([-4e6, -1.0, -3e6, -2.0, -5e6, -0.5, -3e6]))
+    oldest, latest = [-4.0, -7.0, -5.0, -6.0, -8.0], [-0.001, -0.0011, -0.0012]
+    assert SETTINGS.reduced(np.array(oldest + latest)).tolist() == oldest + latest
+    assert SETTINGS.reduced(np.array(latest)).tolist() == latest
+    told = SETTINGS.reduced(np.array([-4e6, -1.0, -3e6, -2.0, -0.5, -5e6, -3e6]))
     # The others range from -2 to -0.5; penalties from 3e6 to 5e6.
-    assert told.tolist() == [-2.75, -1.0, -2.0, -2.0, -3.5, -0.5, -2.0]
+    assert told.tolist() == [-2.75, -1.0, -2.0, -2.0, -0.5, -3.5, -2.0]
 
 
 def test_the_papers_profile_takes_labels_as_they_are() -> None:
