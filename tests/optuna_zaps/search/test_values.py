@@ -23,7 +23,7 @@ MISSING = [
 ]
 KNOWN = [
     0, 0.0, math.inf, "", "nan", False, np.int8(0), np.bool_(False), np.datetime64("2026-01-01"),
-    Decimal(0), 1j, (), [None], np.array([math.nan]), np.array([1.0, math.nan]), {}, object(),
+    Decimal(0), 1j, (), [None], np.array([math.nan]), np.array([1.0, math.nan]), {}, object,
 ]  # fmt: skip
 
 
