@@ -61,12 +61,12 @@ class DenseRows:
         # s exp(r d) = exp(r d + log s): log s multiplies the 1 of the other side.
         left = rate * self._left
         left[:, -2] += np.log(scale)
-        exponent: Features = left @ other._right
+        exponent = _product(left, other._right)
         return np.exp(exponent, out=exponent)
 
     def squared(self, other: DenseRows) -> Features:
         """Squared distance of every pair of rows, shape (n_rows, n_others)."""
-        squared: Features = self._left @ other._right
+        squared = _product(self._left, other._right)
         # Rounding can make the distance of near-equal rows negative.
         return np.maximum(squared, 0, out=squared)
 
@@ -81,16 +81,24 @@ class DenseRows:
     @cached_property
     def _right(self) -> Features:
         """Transposed [-2 y, 1, |y|^2]."""
-        right = np.ones((self.x.shape[1] + 2, len(self.x)), self.x.dtype)
-        np.multiply(-2, self.x.T, out=right[:-2])
-        right[-1] = self._norms
-        return right
+        right = np.ones((len(self.x), self.x.shape[1] + 2), self.x.dtype)
+        np.multiply(-2, self.x, out=right[:, :-2])
+        right[:, -1] = self._norms
+        return right.T
 
     @property
     def _norms(self) -> Features:
         """|x|^2."""
         norms: Features = np.square(self.x).sum(axis=1)
         return norms
+
+
+def _product(left: Features, right: Features) -> Features:
+    # Kernels of OpenBLAS for small matrices of single precision may read beyond their ends, and
+    # then warn of what they do not use; these factors are finite.
+    with np.errstate(invalid="ignore"):
+        product: Features = left @ right
+    return product
 
 
 class SparseRows:
