@@ -205,23 +205,32 @@ def compare(
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def mean_losses(summary: pd.DataFrame, metric: str = "regret") -> pd.DataFrame:
+def means(summary: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Mean over seeds, for the problems on which every sampler has a study.
+
+    Args:
+        summary: One row per study, with the columns ``problem``, ``sampler`` and ``metric``.
+        metric: Name of a quantity.
+
+    Returns:
+        The means, samplers and problems in the order of the summary.
+    """
+    found = summary.groupby(["problem", "sampler"], sort=False)[metric].mean().unstack()
+    return found.loc[summary["problem"].unique(), summary["sampler"].unique()].dropna()
+
+
+def mean_losses(summary: pd.DataFrame, metric: str = "regret") -> pd.DataFrame:
+    """Losses to compare samplers by: :func:`means`, rounded so that equal ones are equal.
 
     Args:
         summary: One row per study, with the columns ``problem``, ``sampler`` and ``metric``.
         metric: Name of a quantity; negated where larger numbers are better.
 
-    Returns:
-        The losses, samplers and problems in the order of the summary.
-
     Raises:
         ValueError: If neither larger nor smaller numbers of the metric are better.
     """
-    means = summary.groupby(["problem", "sampler"], sort=False)[metric].mean().unstack()
-    order = means.loc[summary["problem"].unique(), summary["sampler"].unique()]
     sign = -1.0 if _direction(metric) else 1.0
-    return sign * order.dropna().round(DIGITS)
+    return sign * means(summary, metric).round(DIGITS)
 
 
 def ranks(losses: pd.DataFrame) -> pd.DataFrame:

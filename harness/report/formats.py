@@ -75,10 +75,14 @@ def duration(seconds: float) -> str:
 
 
 def signed(value: float, digits: int = 1) -> str:
-    """Fixed number of digits with a sign."""
-    if not math.isfinite(value):
-        return NOTHING if math.isnan(value) else f"{'+' if value > 0 else _MINUS}∞"
-    return f"{value:+z.{digits}f}".replace("-", _MINUS)
+    """Fixed number of digits with a sign, which zero has not.
+
+    Example:
+        >>> signed(0.04), signed(0.06), signed(-3e-8, 3)
+        ('0.0', '+0.1', '0.000')
+    """
+    text = number(value, digits)
+    return f"+{text}" if value > 0 and text != number(0.0, digits) else text
 
 
 def spread(mean: float, std: float, digits: int = 1) -> str:

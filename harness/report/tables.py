@@ -24,12 +24,12 @@ from harness.metrics import quantity_of
 from harness.metrics.metric import Quantity
 from harness.problems import short_name
 from harness.report import formats
-from harness.report.aggregates import is_gain
 from harness.report.aggregates import overview
 
 
 Record = Mapping[str, Any]
 
+_EQUAL = 0.5 * 10.0**-statistics.DIGITS  # Means that differ by less share a rank, too.
 MOST_DETAILED = 5
 """Number of problems up to which the terminal shows each on its own."""
 
@@ -111,7 +111,7 @@ class Table:
         losses *= [-1.0 if column.larger_is_better else 1.0 for column in ranked]
         axis = 1 if self.best_of_row else 0
         least = np.where(np.isnan(losses), np.inf, losses).min(axis=axis, keepdims=True)
-        marked = np.isfinite(losses) & np.isclose(losses, least, rtol=1e-9, atol=0.0)
+        marked = np.isfinite(losses) & np.isclose(losses, least, rtol=1e-9, atol=_EQUAL)
         differs = (~marked & ~np.isnan(losses)).any(axis=axis, keepdims=True)
         return [
             {column.key for column, best in zip(ranked, row, strict=True) if best}
@@ -186,17 +186,16 @@ def ranks_table(studies: pd.DataFrame, metric: str, n_problems: int) -> Table:
     )
 
 
-def values_table(losses: pd.DataFrame, quantity: Quantity, setting: str) -> Table:
+def values_table(means: pd.DataFrame, quantity: Quantity, setting: str) -> Table:
     """Describe the primary quantity on each problem.
 
     Args:
-        losses: Frame of :func:`harness.statistics.mean_losses`.
+        means: Frame of :func:`harness.statistics.means`.
         quantity: The quantity.
         setting: Budget and trials in flight.
     """
-    keys = {f"of {label}": str(label) for label in losses.columns}  # none is called "problem"
-    values = losses.set_axis(list(keys), axis="columns")
-    values = -values if is_gain(quantity.name) else values
+    keys = {f"of {label}": str(label) for label in means.columns}  # none is called "problem"
+    values = means.set_axis(list(keys), axis="columns")
 
     def column(key: str, label: str) -> Column:
         return Column(

@@ -224,7 +224,7 @@ def _suite_views(studies: pd.DataFrame, suite: Suite) -> Iterator[SuiteView]:
         quantity = quantity_of(suite.metrics[0], chosen)
         tables = [
             ranks_table(chosen, suite.metrics[0], len(losses)),
-            values_table(losses, quantity, str(setting)),
+            values_table(statistics.means(chosen, quantity.name), quantity, str(setting)),
         ]
         if losses.shape[1] > 1:
             tables.append(pairs_table(losses, ALPHA))

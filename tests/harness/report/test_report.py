@@ -54,6 +54,7 @@ from harness.report.tables import records
 from harness.report.views import ProblemView
 from harness.report.views import Views
 from harness.suites import ONE_TABLE
+from harness.suites import SUITES
 from harness.suites import Suite
 
 
@@ -414,5 +415,31 @@ def test_numbers_as_a_reader_wants_them() -> None:
     assert formats.p_value(0.25) == "0.250"
     assert formats.p_value(1e-60) == "< 1e-24"
     assert formats.signed(-4.2) == "−4.2"
+    assert [formats.signed(value, 3) for value in (-3e-8, 3e-8, 0.0)] == ["0.000"] * 3
+    assert [formats.signed(value) for value in (0.06, np.inf, -np.inf)] == ["+0.1", "+∞", "−∞"]
     assert formats.significant(0.0123) == "0.012"
     assert formats.number(float("nan")) == "–"
+
+
+def test_a_regret_close_to_zero_reads_the_same_in_every_table() -> None:
+    regrets = {"a": 4e-11, "b": 2e-11, "c": 0.5}
+    summary = pd.DataFrame(
+        [
+            {"problem": problem, "in_flight": 1, "durations": "", "unit": "trials", "budget": 9,
+             "sampler": label, "seed": seed, "capped": False, "regret": value,
+             "repeat_share": 0.0, "cpu_seconds": 1.0, "ask_ms": 1.0, "tell_ms": 0.0}
+            for problem in ("hard/p", "hard/q")
+            for label, value in regrets.items()
+            for seed in range(2)
+        ]
+    )  # fmt: skip
+    suite = replace(SUITES["hard"], problems=("hard/p", "hard/q"), metrics=("regret",))
+    views = make_views(summary, [suite])
+    of_problem = [f"of {label}" for label in regrets]
+    for shown_table in (views.suites[0].tables[1], views.problems[0].table):
+        shown = [c for c in shown_table.columns if c.key in {"regret", *of_problem}]
+        cells = {column.text(row) for row in shown_table.records for column in shown}
+        assert cells == {"0.50", "< 0.0001"}
+    # Neither is ahead of the other by what floating-point numbers lose.
+    assert views.suites[0].mean_ranks.to_dict() == {"a": 1.5, "b": 1.5, "c": 3.0}
+    assert views.suites[0].tables[1].best() == [{"of a", "of b"}] * 2
