@@ -10,6 +10,7 @@ import sys
 from typing import Annotated
 from typing import Any
 
+import optuna
 import typer
 
 from harness import experiment_file
@@ -182,6 +183,7 @@ def compare(
     what is not there.
     """
     find_modules_here()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
     given = {
         "params": _listed(params),
         "objective": _listed(objective),
@@ -210,11 +212,7 @@ def compare(
         }
         specs = {suite: samplers.make_specs(suite.samplers) for suite in suites}
         most_seeds = _most_seeds(seeds_of, [spec.label for own in specs.values() for spec in own])
-        unfit = {
-            (suite, *each)
-            for suite in suites
-            for each in _unfit(suite, specs[suite], loaded, first_seed)
-        }
+        unfit = _unfit(specs, loaded, first_seed)
         where = Engine(engine, scheduler)
         store = Store(output)
         store.check_writable((*SHOWN, SIMULATED_TIME) if clock else SHOWN)
@@ -234,7 +232,7 @@ def compare(
             durations=clock,
         )
         if cell.seed - first_seed < most_seeds.get(cell.sampler.label, suite.seeds)
-        and (suite, cell.problem, cell.sampler.label) not in unfit
+        and (cell.problem, cell.sampler.label) not in unfit
     ]
     with plain_warnings():
         cells = [larger or cell for cell, larger in zip(cells, store.larger(cells), strict=True)]
@@ -348,33 +346,42 @@ def _resolved(texts: Sequence[str], own_options: Options) -> list[str]:
 
 
 def _unfit(
-    suite: Suite, specs: Sequence[SamplerSpec], loaded: Mapping[str, Problem], seed: int
+    specs: Mapping[Suite, Sequence[SamplerSpec]], loaded: Mapping[str, Problem], seed: int
 ) -> set[tuple[str, str]]:
-    """Problems, and labels of samplers that cannot be made for them, which are named.
+    """Problems, and labels of samplers that cannot be used on them, which are named.
 
     Raises:
-        ValueError: If a budget is too large, or a sampler can be made for no problem: what would
+        ValueError: If a budget is too large, or a sampler can be used on no problem: what would
             fail in every study is refused before any is run.
     """
-    refused: dict[str, list[str]] = {}
-    for text in suite.problems:
-        table = loaded[text].table
-        if table is not None and not suite.by_trials and max(suite.budgets) > len(table.values):
-            raise ValueError(
-                f"The budget must be at most the {len(table.values)} configurations of "
-                f"{problems.short_name(text)}, but got {max(suite.budgets)}."
-            )
-        for spec in specs:
-            try:
-                samplers.build(spec, loaded[text], budget=min(suite.budgets), seed=seed)
-            except ValueError:
-                refused.setdefault(spec.label, []).append(text)
-                if len(refused[spec.label]) == len(suite.problems):
-                    raise
-    for label, texts in refused.items():
-        names = ", ".join(map(problems.short_name, texts))
-        say((f"{label} is left out where it cannot be made: {names}", "yellow"))
-    return {(text, label) for label, texts in refused.items() for text in texts}
+    refused: dict[str, dict[str, ValueError]] = {}
+    usable: set[str] = set()
+    for suite, own in specs.items():
+        for text in suite.problems:
+            _check_budget(suite, loaded[text])
+            for spec in own:
+                try:
+                    samplers.check(spec, loaded[text], budget=min(suite.budgets), seed=seed)
+                    usable.add(spec.label)
+                except ValueError as error:
+                    refused.setdefault(spec.label, {})[text] = error
+    for label, errors in refused.items():
+        first, *_ = errors.values()
+        if label not in usable:
+            raise first
+        names = ", ".join(map(problems.short_name, errors))
+        reason = first.__cause__ or first
+        say((f"{label} is left out where it cannot be used: {names}. {reason}", "yellow"))
+    return {(text, label) for label, errors in refused.items() for text in errors}
+
+
+def _check_budget(suite: Suite, problem: Problem) -> None:
+    table = problem.table
+    if table is not None and not suite.by_trials and max(suite.budgets) > len(table.values):
+        raise ValueError(
+            f"The budget must be at most the {len(table.values)} configurations of "
+            f"{problems.short_name(problem.text)}, but got {max(suite.budgets)}."
+        )
 
 
 def _introduce(

@@ -3,6 +3,7 @@
 from harness.samplers.entry import Entry
 from harness.samplers.registry import available
 from harness.samplers.registry import build
+from harness.samplers.registry import check
 from harness.samplers.registry import how_to_have
 from harness.samplers.registry import make_spec
 from harness.samplers.registry import make_specs
@@ -14,6 +15,7 @@ __all__ = [
     "Entry",
     "available",
     "build",
+    "check",
     "how_to_have",
     "make_spec",
     "make_specs",

@@ -417,6 +417,36 @@ def build(spec: SamplerSpec, problem: Problem, *, budget: int, seed: int) -> Bas
         ) from error
 
 
+def check(spec: SamplerSpec, problem: Problem, *, budget: int, seed: int) -> None:
+    """Check that a sampler can be made for a problem and takes its number of objectives.
+
+    Nothing is evaluated. Samplers of one objective refuse several when a trial begins, not before.
+
+    Args:
+        spec: The sampler.
+        problem: The problem.
+        budget: Budget of a study; only a budget-aware sampler is told.
+        seed: Seed, handed on if the class takes one.
+
+    Raises:
+        ValueError: If it cannot be made, or refuses to begin. The message has its own reason.
+    """
+    sampler = build(spec, problem, budget=budget, seed=seed)
+    if len(problem.directions) == 1:
+        return
+    study = optuna.create_study(sampler=sampler, directions=problem.directions)
+    try:
+        _ = study.ask().relative_params  # Optuna asks the sampler when they are read.
+    except ValueError as error:
+        raise ValueError(
+            f"The sampler {spec.label!r} cannot search {problem.text}: {error}"
+        ) from error
+    except Terminated:
+        raise
+    except (Exception, SystemExit):
+        return  # No refusal but an error of its own, which its studies show with a traceback.
+
+
 def takes_seed(spec: SamplerSpec) -> bool:
     """Whether the class takes a ``seed``. The studies of one that does not differ each time."""
     return "seed" in inspect.signature(_resolve(spec.target)).parameters

@@ -108,16 +108,30 @@ def test_the_name_of_a_suite_is_a_command(tmp_path: Path) -> None:
         assert f"nasbench201/cifar10-{name}" in first
 
 
-def test_a_sampler_is_left_out_where_it_cannot_be_made(tmp_path: Path) -> None:
+def test_a_sampler_is_left_out_where_it_cannot_be_used(tmp_path: Path) -> None:
     common = ["-s", "random-distinct", "--seeds", "1", "--budget", "4", "--n-jobs", "1",
               "--output", str(tmp_path)]  # fmt: skip
     chosen = ["nasbench201/cifar10-latency", "fronts/zdt1"]
     output = " ".join(call("compare", *chosen, "-s", "random", *common).split())
-    assert "random-distinct is left out where it cannot be made: fronts/zdt1" in output
+    assert "random-distinct is left out where it cannot be used: fronts/zdt1" in output
     summary = pd.read_csv(tmp_path / "summary.csv")
     assert summary.groupby("sampler").size().to_dict() == {"random": 2, "random-distinct": 1}
     refused = call("compare", "fronts/zdt1", *common, code=2)
     assert "has no table" in " ".join(refused.replace("│", " ").split())
+
+
+def test_a_sampler_of_one_objective_is_left_out_of_trade_offs(tmp_path: Path) -> None:
+    pytest.importorskip("cmaes")
+    common = ["-s", "cmaes", "--seeds", "1", "--budget", "2", "--n-jobs", "1", "--output",
+              str(tmp_path)]  # fmt: skip
+    chosen = ["fronts/zdt1", "own_objects:two", "hard/levy-5d", "--direction", "minimize,minimize"]
+    output = " ".join(call("compare", *chosen, "-s", "random", *common).split())
+    assert "cmaes is left out where it cannot be used: fronts/zdt1, own_objects:two." in output
+    assert "CmaEsSampler cannot be used." in output
+    summary = pd.read_csv(tmp_path / "summary.csv")
+    assert summary.groupby("sampler").size().to_dict() == {"random": 3, "cmaes": 1}
+    refused = " ".join(call("compare", "fronts/zdt1", *common, code=2).replace("│", " ").split())
+    assert "The sampler 'cmaes' cannot search fronts/zdt1" in refused
 
 
 def test_a_samplers_own_pick_is_shown_where_there_is_one(tmp_path: Path) -> None:
