@@ -52,7 +52,9 @@ def __getattr__(name: str) -> Any:
     """Import ProxyFit when it is asked for: scikit-learn is optional, and slow to import."""
     if name != "ProxyFit":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    _optional.require("sklearn", "ProxyFit is an estimator of scikit-learn", extra="xgboost")
+    _optional.require(
+        "sklearn", "ProxyFit is an estimator of scikit-learn", install="scikit-learn"
+    )
     from optuna_zaps.search.estimator import ProxyFit
 
     return ProxyFit

@@ -12,13 +12,13 @@ def loaded(module: str) -> ModuleType | None:
     return sys.modules.get(module)
 
 
-def require(module: str, need: str, *, extra: str) -> None:
+def require(module: str, need: str, *, install: str) -> None:
     """Import an optional dependency.
 
     Args:
         module: Name of the module.
         need: What needs it, the beginning of the message.
-        extra: Extra of this distribution that brings it.
+        install: Arguments of pip that bring it, and no more than it needs.
 
     Raises:
         ImportError: If it cannot be imported. The message says how to install it.
@@ -26,4 +26,4 @@ def require(module: str, need: str, *, extra: str) -> None:
     try:
         importlib.import_module(module)
     except ImportError as error:
-        raise ImportError(f'{need}: pip install "optuna-zaps[{extra}]".') from error
+        raise ImportError(f"{need}: pip install {install}.") from error

@@ -451,7 +451,8 @@ def _proxy_names(initial_proxies: Sequence[str] | ProxyFit | None) -> list[str] 
 
 
 def _require_pandas(name: str) -> None:
-    _optional.require("pandas", f"{name} is a pandas.DataFrame: it needs pandas", extra="pandas")
+    need = f"{name} is a pandas.DataFrame: it needs pandas"
+    _optional.require("pandas", need, install='"optuna-zaps[pandas]"')
 
 
 def _frame(columns: Mapping[str, list[Any] | npt.NDArray[np.float64]]) -> pd.DataFrame:

@@ -56,7 +56,7 @@ def require_scikit_learn() -> None:
         ImportError: If it cannot be imported. The message says how to install it.
     """
     _optional.require(
-        "sklearn", "The K-means of the paper's profile needs scikit-learn", extra="xgboost"
+        "sklearn", "The K-means of the paper's profile needs scikit-learn", install="scikit-learn"
     )
 
 

@@ -25,7 +25,7 @@ def require_xgboost() -> None:
     _optional.require(
         "xgboost",
         "The paper's surrogate, of budget= and of profiles with trees, needs XGBoost",
-        extra="xgboost",
+        install='"optuna-zaps[xgboost]"',
     )
 
 
