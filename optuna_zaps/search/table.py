@@ -26,6 +26,12 @@ if TYPE_CHECKING:
 UserTable: TypeAlias = "pd.DataFrame | Mapping[str, Sequence[Any] | npt.NDArray[Any]]"
 """Frame, or columns by name, with a configuration per row."""
 
+HOW_TO_NAME = (
+    "search_space={name: sorted(set(table[name])), ...} with every parameter, or of a frame by "
+    "table.set_index([...])"
+)
+"""Ways to say which columns are parameters, for messages."""
+
 
 def is_table(value: Any) -> TypeGuard[UserTable]:
     """Whether a value is a frame or a mapping."""
@@ -121,14 +127,14 @@ def _not_numeric(table: Table) -> list[str]:
     names = [name for name, column in table.columns.items() if not column.is_numeric]
     if not names:
         raise ValueError(
-            "Cannot tell parameters from proxies: all columns are numeric. Pass search_space=, or "
-            "name the parameters in the index of a frame by table.set_index([...])."
+            "Cannot tell parameters from proxies: all columns are numeric. Name the parameters by "
+            f"{HOW_TO_NAME}."
         )
     either = [name for name in names if table.columns[name].may_be_numbers]
     if either:
         raise ValueError(
             f"Cannot tell whether {either}, numbers in columns of dtype object, are parameters or "
             "proxies. Make them numeric by table.infer_objects() if they are proxies; if they are "
-            "parameters, pass search_space=, or name the parameters by table.set_index([...])."
+            f"parameters, name the parameters by {HOW_TO_NAME}."
         )
     return names

@@ -277,7 +277,8 @@ def normalized(search_space: SearchSpace) -> dict[str, BaseDistribution]:
     """
     if not isinstance(search_space, Mapping):
         raise TypeError(
-            "search_space must map each name to a distribution or a sequence of choices, but got "
+            "search_space must map each name to a distribution or a sequence of choices, as "
+            "{'op': ['conv', 'pool']}, but got "
             f"{search_space!r} of type {type(search_space).__name__}."
         )
     if not search_space:

@@ -38,6 +38,7 @@ from optuna_zaps.search.proxies import ProxyTable
 from optuna_zaps.search.proxy_function import RememberedProxies
 from optuna_zaps.search.search import Proposal
 from optuna_zaps.search.search import ZAPSSearch
+from optuna_zaps.search.table import HOW_TO_NAME
 from optuna_zaps.search.table import UserTable
 from optuna_zaps.search.table import split_table
 from optuna_zaps.study import parameters
@@ -516,7 +517,7 @@ def _candidates_of(table: Table, space: Mapping[str, BaseDistribution] | None) -
         raise ValueError(
             f"{error} The columns {list(table.columns)} were taken for parameters, the others, "
             "which are numeric, for proxies. If one of those is a parameter, name the parameters "
-            "by search_space=, or by table.set_index([...])."
+            f"by {HOW_TO_NAME}."
         ) from error
 
 

@@ -22,6 +22,7 @@ from optuna.trial import TrialState
 
 from optuna_zaps._randomness import stream
 from optuna_zaps.search.conditions import Conditions
+from optuna_zaps.search.table import HOW_TO_NAME
 from optuna_zaps.search.table import UserTable
 from optuna_zaps.study import parameters
 from optuna_zaps.study.cache import Choice
@@ -191,8 +192,7 @@ class GivenSpaceStrategy:
         if param_name in self._proxy_columns:
             raise ValueError(
                 f"The study suggests {param_name!r}, which is a numeric column of the proxy table "
-                "and was taken for a proxy. Name the parameters by search_space=, or by "
-                "table.set_index([...])."
+                f"and was taken for a proxy. Name the parameters by {HOW_TO_NAME}."
             )
 
 

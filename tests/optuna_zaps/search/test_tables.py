@@ -265,6 +265,20 @@ def test_numbers_as_objects_are_no_parameters_unless_it_is_said() -> None:
     assert ZAPSSampler(mixed).proxies_.columns.tolist() == ["a", "flops"]
 
 
+def test_a_numeric_column_is_a_parameter_once_it_is_named_as_messages_say() -> None:
+    columns = table().to_dict("list")
+    way = r"search_space={name: sorted\(set\(table\[name\]\)\), ...} with every parameter"
+    with pytest.raises(ValueError, match=way):
+        ZAPSSampler(columns)  # Without the widths, rows repeat an operation.
+    named = {name: sorted(set(columns[name])) for name in ("op", "width")}
+    assert ZAPSSampler(columns, search_space=named).initial_proxies_ == ["flops", "snip"]
+    distinct = {"op": list("abc"), "width": [8, 16, 32]}
+    study = optuna.create_study(sampler=ZAPSSampler(distinct))
+    trial = study.ask()
+    with pytest.raises(ValueError, match=way):
+        trial.suggest_int("width", 8, 32)
+
+
 def test_numbers_beyond_a_float_rank_at_the_end() -> None:
     with pytest.warns(UserWarning, match="'big' has 2 infinite values"):
         rows = pd.DataFrame({"big": [3, 10**400, -(10**400), None]}, dtype=object)
