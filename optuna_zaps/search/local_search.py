@@ -32,6 +32,7 @@ from optuna_zaps.search.candidates import CandidateSet
 from optuna_zaps.search.observations import Observations
 from optuna_zaps.search.pool import Axis
 from optuna_zaps.search.pool import PoolSettings
+from optuna_zaps.search.pool import snapped
 from optuna_zaps.search.search import Proposal
 from optuna_zaps.search.threads import one_thread
 from optuna_zaps.search.trust_region import TrustRegion
@@ -300,7 +301,7 @@ class LocalSearch:
         points = np.repeat(np.clip(centre, 0.0, 1.0)[np.newaxis], settings.n_drawn, axis=0)
         column = number % len(centre)
         points[:, column] = rng.random(settings.n_drawn)
-        points[:, column] = self._axes[column].snapped(points[:, column])
+        points[:, column] = snapped(self._axes[column], points[:, column])
         is_far = np.abs(points[:, column] - centre[column]) > settings.region.exclusion
         if not self._is_number[column]:
             is_far = points[:, column] != centre[column]
@@ -425,7 +426,7 @@ class LocalSearch:
     def _scored(self, points: FloatArray, given: _Given) -> _Scored:
         """Predict the values nearest to points."""
         points = np.column_stack(
-            [axis.snapped(points[:, column]) for column, axis in enumerate(self._axes)]
+            [snapped(axis, points[:, column]) for column, axis in enumerate(self._axes)]
         )
         features = self._features(points)
         mean, std = self._surrogate.predict(features)

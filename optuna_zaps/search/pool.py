@@ -125,9 +125,6 @@ class Axis(Protocol):
     def n_choices(self) -> int:
         """Number of choices without order; 0 of a number."""
 
-    def snapped(self, points: FloatArray) -> FloatArray:
-        """Coordinates of the values nearest to coordinates in [0, 1]."""
-
     def known(self, values: Sequence[Any]) -> Values:
         """Values as an array, shape (n_values,)."""
 
@@ -150,6 +147,11 @@ class Axis(Protocol):
         """Values as positions among choices."""
 
 
+def snapped(axis: Axis, points: FloatArray) -> FloatArray:
+    """Coordinates of the values of an axis nearest to coordinates in [0, 1]."""
+    return axis.points(axis.values(points))
+
+
 class UnorderedAxis:
     """Axis of a parameter whose choices have no order.
 
@@ -166,10 +168,6 @@ class UnorderedAxis:
     def n_choices(self) -> int:
         """See :class:`Axis`."""
         return len(self._choices)
-
-    def snapped(self, points: FloatArray) -> FloatArray:
-        """See :class:`Axis`."""
-        return self.points(self.values(points))
 
     def known(self, values: Sequence[Any]) -> Values:
         """See :class:`Axis`."""
@@ -228,10 +226,6 @@ class NumericAxis:
     def n_choices(self) -> int:
         """See :class:`Axis`."""
         return 0
-
-    def snapped(self, points: FloatArray) -> FloatArray:
-        """See :class:`Axis`."""
-        return self.points(self.values(points))
 
     def known(self, values: Sequence[Any]) -> Values:
         """See :class:`Axis`."""
