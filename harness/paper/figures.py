@@ -16,14 +16,14 @@ import plotly.graph_objects as go
 from harness.paper.measured import MeasuredResults
 from harness.paper.published import ProblemKey
 from harness.paper.published import published
-from harness.report.figures import add_band
-from harness.report.figures import band
-from harness.report.figures import base_figure
-from harness.report.figures import log_gap_axis
 from harness.report.heatmaps import OBJECTIVE
 from harness.report.heatmaps import correlations_figure
 from harness.report.palette import SamplerStyle
 from harness.report.palette import sampler_styles
+from harness.report.quantity_axes import log_gap_axis
+from harness.report.traces import add_band
+from harness.report.traces import band
+from harness.report.traces import base_figure
 
 
 _TITLES = {

@@ -29,14 +29,19 @@ from harness.problems import Problem
 from harness.problems import TabularBenchmark
 from harness.problems import short_name
 from harness.report import embed
-from harness.report import figures
+from harness.report import figures_final
+from harness.report import figures_overhead
+from harness.report import figures_progress
 from harness.report import heatmaps
 from harness.report import provenance
+from harness.report.drawn import Drawn
+from harness.report.drawn import has_curve
 from harness.report.file_names import file_names
 from harness.report.findings import MAX_NAMED
 from harness.report.findings import problem_clauses
 from harness.report.findings import suite_findings
 from harness.report.palette import SCALES
+from harness.report.palette import Styles
 from harness.report.palette import sampler_styles
 from harness.report.panel import Panel
 from harness.report.tables import capitalised
@@ -198,12 +203,10 @@ def write_dashboard(
     return {f"{panel.file}-{names[view.key]}": panel for view, own in saved for panel in own}
 
 
-def make_panels(
-    view: ProblemView, drawn: figures.Drawn, styles: figures.Styles
-) -> Iterator[Panel]:
+def make_panels(view: ProblemView, drawn: Drawn, styles: Styles) -> Iterator[Panel]:
     """Figures of a problem: those of its metrics, and the time of the samplers."""
     primary = view.metrics[0]
-    known = [name for name in view.metrics if figures.has_curve(name, drawn.problem)]
+    known = [name for name in view.metrics if has_curve(name, drawn.problem)]
     axes = axes_of([drawn])
     for name in known:
         title, sentence = _PROGRESS.get(
@@ -212,19 +215,19 @@ def make_panels(
         if isinstance(drawn.problem, TabularBenchmark):
             title, sentence = (text.format(k=drawn.problem.n_top) for text in (title, sentence))
         for axis in axes if name == primary else [Axis.STEPS]:
-            numbers = figures.progress_numbers(drawn, styles, name, axis)
-            figure = figures.progress_figure(numbers, drawn, styles, name, axis)
+            numbers = figures_progress.progress_numbers(drawn, styles, name, axis)
+            figure = figures_progress.progress_figure(numbers, drawn, styles, name, axis)
             yield Panel(f"progress-{name}", title, sentence, figure, numbers, axis)
     yield from runtime_panels([drawn], primary, styles)
     if primary in known:
-        numbers = figures.final_numbers(drawn, styles, primary)
+        numbers = figures_final.final_numbers(drawn, styles, primary)
         yield Panel(
             f"spread-{primary}",
             f"Spread over seeds: {noun(view.quantity(primary))}",
             f"{capitalised(view.quantity(primary).title)} when the budget is spent: a point is a "
             "study, the box holds the middle half, the dashed line is the mean. If you can run "
             "only one study, this spread is your risk.",
-            figures.box_figure(numbers, drawn, styles, primary),
+            figures_final.box_figure(numbers, drawn, styles, primary),
             numbers,
         )
     for name, tests in view.tests.items():
@@ -239,13 +242,13 @@ def make_panels(
                 tests,
             )
     if view.measures_time:
-        numbers = figures.overhead_numbers(drawn, styles)
+        numbers = figures_overhead.overhead_numbers(drawn, styles)
         yield Panel(
             "overhead",
             "Time of the sampler",
             "CPU time of each ask, median over seeds; the evaluation itself is not in it. Hover "
             "for the share of the study's total that was spent by then.",
-            figures.overhead_figure(numbers, drawn, styles),
+            figures_overhead.overhead_figure(numbers, drawn, styles),
             numbers,
         )
 
@@ -255,7 +258,7 @@ def _drawn(
     results: Sequence[CellResult],
     by_text: Mapping[str, Problem],
     budgets: Mapping[str, Budgets] | None,
-) -> Iterator[tuple[ProblemView, figures.Drawn]]:
+) -> Iterator[tuple[ProblemView, Drawn]]:
     """Studies of each view."""
     groups: dict[tuple[Any, ...], dict[str, list[Snapshot]]] = {}
     for snapshot in snapshots(results, budgets):
@@ -266,7 +269,7 @@ def _drawn(
         own = groups[view.problem, *view.setting]
         yield (
             view,
-            figures.Drawn(by_text[view.problem], view.setting.unit, view.setting.budget, own),
+            Drawn(by_text[view.problem], view.setting.unit, view.setting.budget, own),
         )
 
 
@@ -301,7 +304,7 @@ def _suite_data(view: SuiteView, panels: Iterable[Panel], file: str) -> dict[str
 
 
 def _problem_data(
-    view: ProblemView, drawn: figures.Drawn, panels: Sequence[Panel], file: str
+    view: ProblemView, drawn: Drawn, panels: Sequence[Panel], file: str
 ) -> dict[str, Any]:
     return {
         "group": view.group,

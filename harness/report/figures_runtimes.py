@@ -8,15 +8,15 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from harness.metrics.metric import Floats
 from harness.metrics.progress import Axis
 from harness.report.axes import axis_scale
 from harness.report.axes import logarithmic
-from harness.report.figures import Floats
-from harness.report.figures import Styles
-from harness.report.figures import add_area
-from harness.report.figures import base_figure
-from harness.report.figures import line
 from harness.report.palette import SamplerStyle
+from harness.report.palette import Styles
+from harness.report.traces import add_area
+from harness.report.traces import base_figure
+from harness.report.traces import line
 
 
 def ranks_figure(curves: pd.DataFrame, styles: Styles, axis: Axis, unit: str) -> go.Figure:

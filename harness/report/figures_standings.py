@@ -12,9 +12,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from harness.report import formats
-from harness.report.figures import Styles
 from harness.report.heatmaps import pairs_figure
 from harness.report.palette import SamplerStyle
+from harness.report.palette import Styles
 from harness.report.tables import Record
 from harness.report.tables import records
 

@@ -59,6 +59,10 @@ class SamplerStyle:
         return f"rgba({red},{green},{blue},{opacity})"
 
 
+Styles = Mapping[str, SamplerStyle]
+"""Styles by label, in the order of the page."""
+
+
 def is_zaps(label: str) -> bool:
     """Whether a label names a form of ZAPS."""
     return label.lower().startswith("zaps")

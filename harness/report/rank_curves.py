@@ -21,7 +21,7 @@ from harness.metrics.progress import Axis
 from harness.metrics.progress import Progress
 from harness.metrics.progress import common_positions
 from harness.metrics.progress import progress
-from harness.report.figures import Drawn
+from harness.report.drawn import Drawn
 
 
 FEWEST_PROBLEMS = 5

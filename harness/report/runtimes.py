@@ -26,7 +26,7 @@ from harness.metrics import QUANTITIES
 from harness.metrics.metric import Floats
 from harness.metrics.progress import Axis
 from harness.metrics.progress import progress
-from harness.report.figures import Drawn
+from harness.report.drawn import Drawn
 
 
 RUNTIMES = ("problem", "sampler", "seed", "target", "runtime", "end")

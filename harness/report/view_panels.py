@@ -19,9 +19,9 @@ from harness.report import figures_runtimes
 from harness.report import figures_standings
 from harness.report import runtimes
 from harness.report.axes import position_name
-from harness.report.figures import Drawn
-from harness.report.figures import Styles
-from harness.report.figures import has_curve
+from harness.report.drawn import Drawn
+from harness.report.drawn import has_curve
+from harness.report.palette import Styles
 from harness.report.panel import Panel
 from harness.report.rank_curves import FEWEST_PROBLEMS
 from harness.report.rank_curves import rank_curves

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.report.figures import band
+from harness.report.traces import band
 
 
 INF = np.inf

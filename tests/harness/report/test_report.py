@@ -35,9 +35,9 @@ from harness.report import rich_tables
 from harness.report import write_dashboard
 from harness.report.aggregates import aggregate
 from harness.report.aggregates import leaderboard
-from harness.report.figures import Drawn
-from harness.report.figures import progress_figure
-from harness.report.figures import progress_numbers
+from harness.report.drawn import Drawn
+from harness.report.figures_progress import progress_figure
+from harness.report.figures_progress import progress_numbers
 from harness.report.findings import Clauses
 from harness.report.findings import problem_clauses
 from harness.report.findings import suite_findings

@@ -24,9 +24,9 @@ from harness.metrics.progress import known_axes
 from harness.metrics.progress import progress
 from harness.problems import TabularBenchmark
 from harness.report.axes import axis_scale
-from harness.report.figures import Drawn
-from harness.report.figures import progress_figure
-from harness.report.figures import progress_numbers
+from harness.report.drawn import Drawn
+from harness.report.figures_progress import progress_figure
+from harness.report.figures_progress import progress_numbers
 from harness.report.palette import sampler_styles
 from harness.report.rank_curves import rank_curves
 from harness.report.runtimes import expected_runtimes
