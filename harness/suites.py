@@ -118,6 +118,22 @@ SUITES = {
             by_trials=True,
         ),
         Suite(
+            name="hard-long",
+            description="four functions of 5 and 10 floats of the suite hard, after 300 and 1,000 "
+            "trials",
+            problems=tuple(
+                f"hard/{name}-{n}d"
+                for name in ("rosenbrock", "rastrigin", "ackley", "levy")
+                for n in (5, 10)
+            ),
+            metrics=("regret", "best_value", "repeat_share", "cpu_seconds"),
+            budgets=(300, 1000),
+            seeds=10,
+            samplers=("zaps", "tpe"),
+            if_installed=("cmaes",),
+            by_trials=True,
+        ),
+        Suite(
             name="tradeoffs",
             description="accuracy against latency, weights or training time",
             problems=tuple(
@@ -171,10 +187,11 @@ def select(chosen: Sequence[str], top: int | None = None) -> list[Suite]:
         problem is in one of them, by the text that all processes know (``Problem.text``).
 
     Raises:
-        ValueError: If there is no such problem, suite or source.
+        ValueError: If there is no such problem, suite or source, or two suites have a problem in
+            common.
     """
     members: dict[Suite, list[str]] = {}
-    taken: set[str] = set()
+    taken: dict[str, Suite] = {}
     for text in chosen:
         name, _, source = text.partition("@")
         if name in SUITES:
@@ -183,11 +200,23 @@ def select(chosen: Sequence[str], top: int | None = None) -> list[Suite]:
             suite, named = replace(_settings_of(load(text)), name=""), (text,)
         else:
             raise ValueError(unknown("problem or suite", text, [*SUITES, *texts()]))
-        new = [each for each in (load(text).text for text in named) if each not in taken]
+        of_suite = [load(text).text for text in named]
+        _check_apart(suite, {taken[each] for each in of_suite if each in taken})
+        new = [each for each in of_suite if each not in taken]
         members.setdefault(suite, []).extend(new)
-        taken.update(new)
+        taken |= dict.fromkeys(new, suite)
     suites = [replace(suite, problems=tuple(new)) for suite, new in members.items() if new]
     return suites if top is None else list(map(_with_precision, suites))
+
+
+def _check_apart(suite: Suite, others: set[Suite]) -> None:
+    """Refuse suites that compare one problem with different settings."""
+    names = sorted({other.name for other in others} - {suite.name, ""})
+    if suite.name and names:
+        raise ValueError(
+            f"The suites {suite.name} and {', '.join(names)} have problems in common, with other "
+            "settings. Compare one of them at a time."
+        )
 
 
 def _with_precision(suite: Suite) -> Suite:

@@ -263,6 +263,7 @@ _MAKERS: dict[str, Maker] = {
     "rastrigin-5d": shifted(5, rastrigin),
     "rastrigin-10d": shifted(10, rastrigin),
     "ackley-5d": shifted(5, functions.ackley_at),
+    "ackley-10d": shifted(10, functions.ackley_at),
     "ackley-20d": shifted(20, functions.ackley_at),
     "levy-5d": shifted(5, levy),
     "levy-10d": shifted(10, levy),
@@ -322,7 +323,7 @@ def _read(name: str, source: str) -> HardProblem:
 _SOURCE = Source("defined", "values of the formulas")
 FAMILY = Family(
     name="hard",
-    description="29 functions: plateaus, conditions, rugged, of many dimensions or magnitudes, "
+    description="30 functions: plateaus, conditions, rugged, of many dimensions or magnitudes, "
     "noisy",
     problems=tuple(_MAKERS),
     sources=(_SOURCE,),
