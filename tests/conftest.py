@@ -10,6 +10,7 @@ import numpy.typing as npt
 import optuna
 import pandas as pd
 import pytest
+import quick_sqlite  # noqa: F401
 
 
 EDGES = ["edge_0_1", "edge_0_2", "edge_1_2", "edge_0_3", "edge_1_3", "edge_2_3"]

@@ -26,6 +26,7 @@ from optuna.storages import JournalStorage
 from optuna.storages import RDBStorage
 from optuna.storages.journal import JournalFileBackend
 import pytest
+import quick_sqlite  # noqa: F401
 
 from optuna_zaps import ZAPSSampler
 
