@@ -281,10 +281,10 @@ def test_another_table_than_the_cells_is_refused() -> None:
 
 @pytest.fixture(scope="module")
 def scheduler() -> Iterator[Any]:
-    """Scheduler of four worker processes."""
+    """Scheduler of two worker processes."""
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(
-        n_workers=4, threads_per_worker=1, dashboard_address=":0", silence_logs="ERROR"
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs="ERROR"
     ) as cluster:
         yield cluster.scheduler
 
