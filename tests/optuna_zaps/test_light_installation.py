@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+import json
 import subprocess
 import sys
-
-import pytest
 
 
 BLOCKED = """
@@ -45,75 +45,96 @@ def study_of(sampler, objective=categorical, n_trials=15):
 """
 
 
-def run(code: str) -> subprocess.CompletedProcess[str]:
-    """Run code in an interpreter in which the optional packages cannot be imported."""
-    return subprocess.run(
-        [sys.executable, "-W", "error", "-c", BLOCKED + code],
+EACH = """
+import json
+
+said = []
+for code in {!r}:
+    try:
+        exec(code, dict(globals()))
+    except Exception as error:
+        said.append(f"{{type(error).__name__}}: {{error}}")
+    else:
+        said.append("")
+print(json.dumps(said))
+"""
+
+
+def run(codes: Sequence[str]) -> list[str]:
+    """Run pieces of code in an interpreter in which the optional packages cannot be imported.
+
+    Returns:
+        For each piece the exception that ended it, empty if none did.
+    """
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", BLOCKED + EACH.format(list(codes))],
         capture_output=True,
         text=True,
         check=False,
     )
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "assert study_of(ZAPSSampler(seed=0), numeric, 25).best_value < 0.1",
-        "assert study_of(ZAPSSampler(search_space=SPACE, seed=0)).best_value == 8",
-        "assert study_of(ZAPSSampler(TABLE, search_space=SPACE, seed=0)).best_value == 8",
-        "assert study_of(ZAPSSampler({**TABLE, 'width': list(map(str, TABLE['width']))}, seed=0)"
-        ", lambda t: t.suggest_categorical('op', SPACE['op']) + "
-        "t.suggest_categorical('width', ['8', '16', '32']) == 'e32').best_value == 0",
-        "zaps = ZAPSSampler(TABLE, search_space=SPACE, initial_proxies=['cost'], seed=0)\n"
-        "assert zaps.initial_proxies_ == ['cost']",
-        "proxies = lambda params: {'cost': params['width'], 'op': ord(params['op'])}\n"
-        "assert study_of(ZAPSSampler(proxies, search_space=SPACE, seed=0)).best_value == 8",
-        "proxies = lambda params: {'x': params.get('x', 0), 'n': params.get('n', 0)}\n"
-        "assert study_of(ZAPSSampler(proxies, seed=0), numeric, 20).best_value < 9",
-        "import pickle\n"
-        "zaps = pickle.loads(pickle.dumps(ZAPSSampler(TABLE, search_space=SPACE, seed=0)))\n"
-        "assert study_of(zaps).best_value == 8",
-    ],
-)
-def test_a_study_needs_none_of_them(code: str) -> None:
-    done = run(code)
     assert done.returncode == 0, done.stderr
+    ended: list[str] = json.loads(done.stdout)
+    return ended
 
 
-@pytest.mark.parametrize(
-    ("code", "message"),
-    [
-        (
-            "zaps = ZAPSSampler(TABLE, search_space=SPACE, seed=0); zaps.rank(study_of(zaps))",
-            'rank() is a pandas.DataFrame: it needs pandas: pip install "optuna-zaps[pandas]".',
-        ),
-        (
-            "ZAPSSampler(TABLE, search_space=SPACE).proxies_",
-            'proxies_ is a pandas.DataFrame: it needs pandas: pip install "optuna-zaps[pandas]".',
-        ),
-        (
-            "ZAPSSampler(budget=20)",
-            'with trees, needs XGBoost: pip install "optuna-zaps[xgboost]".',
-        ),
-        (
-            "from dataclasses import replace\n"
-            "start = Profile.paper(20).start\n"
-            "ZAPSSampler(TABLE, search_space=SPACE, "
-            "profile=replace(Profile.anytime(), start=start))",
-            "The K-means of the paper's profile needs scikit-learn: pip install scikit-learn.",
-        ),
-        (
-            "optuna_zaps.ProxyFit",
-            "ProxyFit is an estimator of scikit-learn: pip install scikit-learn.",
-        ),
-    ],
-)
-def test_what_needs_one_says_what_to_install(code: str, message: str) -> None:
-    lines = run(code).stderr.strip().splitlines()
-    assert lines[-1].startswith("ImportError: ")
-    assert lines[-1].endswith(message)
+STUDIES = [
+    "assert study_of(ZAPSSampler(seed=0), numeric, 25).best_value < 0.1",
+    "assert study_of(ZAPSSampler(search_space=SPACE, seed=0)).best_value == 8",
+    "assert study_of(ZAPSSampler(TABLE, search_space=SPACE, seed=0)).best_value == 8",
+    "assert study_of(ZAPSSampler({**TABLE, 'width': list(map(str, TABLE['width']))}, seed=0)"
+    ", lambda t: t.suggest_categorical('op', SPACE['op']) + "
+    "t.suggest_categorical('width', ['8', '16', '32']) == 'e32').best_value == 0",
+    "zaps = ZAPSSampler(TABLE, search_space=SPACE, initial_proxies=['cost'], seed=0)\n"
+    "assert zaps.initial_proxies_ == ['cost']",
+    "proxies = lambda params: {'cost': params['width'], 'op': ord(params['op'])}\n"
+    "assert study_of(ZAPSSampler(proxies, search_space=SPACE, seed=0)).best_value == 8",
+    "proxies = lambda params: {'x': params.get('x', 0), 'n': params.get('n', 0)}\n"
+    "assert study_of(ZAPSSampler(proxies, seed=0), numeric, 20).best_value < 9",
+    "import pickle\n"
+    "zaps = pickle.loads(pickle.dumps(ZAPSSampler(TABLE, search_space=SPACE, seed=0)))\n"
+    "assert study_of(zaps).best_value == 8",
+]
+
+
+def test_a_study_needs_none_of_them() -> None:
+    done = run(STUDIES)
+    assert done == [""] * len(STUDIES)
+
+
+NEEDS = [
+    (
+        "zaps = ZAPSSampler(TABLE, search_space=SPACE, seed=0); zaps.rank(study_of(zaps))",
+        'rank() is a pandas.DataFrame: it needs pandas: pip install "optuna-zaps[pandas]".',
+    ),
+    (
+        "ZAPSSampler(TABLE, search_space=SPACE).proxies_",
+        'proxies_ is a pandas.DataFrame: it needs pandas: pip install "optuna-zaps[pandas]".',
+    ),
+    (
+        "ZAPSSampler(budget=20)",
+        'with trees, needs XGBoost: pip install "optuna-zaps[xgboost]".',
+    ),
+    (
+        "from dataclasses import replace\n"
+        "start = Profile.paper(20).start\n"
+        "ZAPSSampler(TABLE, search_space=SPACE, "
+        "profile=replace(Profile.anytime(), start=start))",
+        "The K-means of the paper's profile needs scikit-learn: pip install scikit-learn.",
+    ),
+    (
+        "optuna_zaps.ProxyFit",
+        "ProxyFit is an estimator of scikit-learn: pip install scikit-learn.",
+    ),
+]
+
+
+def test_what_needs_one_says_what_to_install() -> None:
+    said = run([code for code, _ in NEEDS])
+    for (_, message), error in zip(NEEDS, said, strict=True):
+        assert error.startswith("ImportError: ")
+        assert error.endswith(message)
 
 
 def test_a_wrong_type_of_initial_proxies_is_refused_as_ever() -> None:
-    done = run("ZAPSSampler(TABLE, search_space=SPACE, initial_proxies=3)")
-    assert "TypeError: initial_proxies must be a sequence of names or a fitted" in done.stderr
+    (said,) = run(["ZAPSSampler(TABLE, search_space=SPACE, initial_proxies=3)"])
+    assert said.startswith("TypeError: initial_proxies must be a sequence of names or a fitted")
