@@ -9,9 +9,13 @@ import runpy
 import subprocess
 import sys
 import textwrap
+from typing import Any
+from typing import ClassVar
 
 import optuna
 import pytest
+from sklearn import svm
+from sklearn.svm import SVC
 import worker
 
 
@@ -29,6 +33,19 @@ def said_output(example: str) -> str:
     return textwrap.dedent(docstring.rsplit("\n\n", maxsplit=1)[1])
 
 
+class SharedSVC(SVC):
+    """Vector machine that is fitted once, whichever example does it."""
+
+    fitted: ClassVar[dict[tuple[Any, ...], SVC]] = {}
+
+    def fit(self, X: Any, y: Any) -> SVC:
+        key = (*map(repr, self.get_params().values()), X.tobytes(), y.tobytes())
+        if key not in self.fitted:
+            self.fitted[key] = super().fit(X, y)
+        return self.fitted[key]
+
+
+@pytest.mark.xdist_group("examples")
 @pytest.mark.parametrize(
     "example",
     [
@@ -45,6 +62,8 @@ def test_it_prints_what_it_says(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(svm, "SVC", SharedSVC)
+    monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")  # to run studies in this process
     runpy.run_path(str(EXAMPLES / example), run_name="__main__")
     printed = textwrap.dedent(capsys.readouterr().out)
     assert printed.rstrip().endswith(said_output(example))
