@@ -39,13 +39,23 @@ SMALL = (
 )
 
 
-@pytest.fixture(autouse=True)
-def _small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.delenv("ZAPS_DATA_DIR", raising=False)  # the package's table, on any machine
-    for module in (experiments, reproduce):
-        monkeypatch.setattr(module, "EXPERIMENTS", SMALL)
-    monkeypatch.setattr(reproduce, "BUDGETS", (12, 20))
-    yield
+@pytest.fixture(autouse=True, scope="module")
+def _small() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("ZAPS_DATA_DIR", raising=False)  # the package's table, on any machine
+        for module in (experiments, reproduce):
+            patch.setattr(module, "EXPERIMENTS", SMALL)
+        patch.setattr(reproduce, "BUDGETS", (12, 20))
+        yield
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of three seeds of the main experiment, and of what they were written to."""
+    folder = tmp_path_factory.mktemp("ran")
+    call("reproduce", "main", "--seeds", "3", "--n-jobs", "1", "--output", str(folder / "run"),
+         "--write", str(folder / "written"))  # fmt: skip
+    return folder
 
 
 def call(*arguments: str, code: int = 0) -> str:
@@ -95,14 +105,9 @@ def evaluated(studies: Sequence[CellResult]) -> dict[tuple[Any, ...], tuple[int,
 
 
 def test_committed_studies_are_not_run_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ran: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def run(folder: str, *options: str) -> str:
-        return call("reproduce", "main", "--n-jobs", "1", "--output", str(tmp_path / folder),
-                    *options)  # fmt: skip
-
-    run("first", "--seeds", "3", "--write", str(tmp_path / "old"))
-    whole, studies = committed.read(tmp_path / "old"), committed.read_cells(tmp_path / "old")
+    whole, studies = committed.read(ran / "written"), committed.read_cells(ran / "written")
     # Other code made those of RS.
     other = [
         replace(study, asked=study.asked[::-1]) if study.cell.sampler.label == "RS" else study
@@ -110,8 +115,9 @@ def test_committed_studies_are_not_run_again(
     ]
     committed.write(whole, other, tmp_path / "committed")
     monkeypatch.setattr(committed, "default_directory", lambda: tmp_path / "committed")
-    output = run("second", "--seeds", "3", "--continue-published",
-                 "--write", str(tmp_path / "new"))  # fmt: skip
+    output = call("reproduce", "main", "--n-jobs", "1", "--output", str(tmp_path / "second"),
+                  "--seeds", "3", "--continue-published", "--write",
+                  str(tmp_path / "new"))  # fmt: skip
     assert "Not reused: RS on nasbench201 / cifar10: run again, its studies evaluate other" in (
         " ".join(output.split())
     )
@@ -150,11 +156,12 @@ def test_experiments_are_told_apart_by_arguments_alone() -> None:
     assert spec.arguments == {"initial_proxies": list(table.proxies.columns)}
 
 
-def test_too_large_results_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    call("reproduce", "main", "--seeds", "1", "--n-jobs", "1", "--output", str(tmp_path))
+def test_too_large_results_are_refused(
+    ran: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(committed, "MAX_BYTES", 10)
     assert "must have at most 10 bytes" in call(
-        "reproduce", "main", "--seeds", "1", "--output", str(tmp_path), "--write",
+        "reproduce", "main", "--seeds", "1", "--output", str(ran / "run"), "--write",
         str(tmp_path / "parquet"), code=2)  # fmt: skip
     assert not (tmp_path / "parquet").exists()
 
@@ -164,11 +171,10 @@ def test_without_results_the_reader_is_told(tmp_path: Path) -> None:
         committed.read(tmp_path)
 
 
-def test_compare_against_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = tmp_path / "parquet"
-    call("reproduce", "main", "--seeds", "2", "--n-jobs", "1", "--output", str(tmp_path / "run"),
-         "--write", str(folder))  # fmt: skip
-    monkeypatch.setattr(committed, "default_directory", lambda: folder)
+def test_compare_against_published(
+    ran: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(committed, "default_directory", lambda: ran / "written")
     output = call(
         "compare",
         "nasbench201/cifar10@package",
@@ -184,7 +190,7 @@ def test_compare_against_published(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         "--output",
         str(tmp_path / "new"),
     )
-    assert "published studies of 2 seeds" in output
+    assert "published studies of 3 seeds" in output
     summary = pd.read_csv(tmp_path / "new" / "summary.csv")
     assert set(summary["sampler"]) == {"tpe", "ZAPS (published)", "RS (published)",
                                        "LS (published)"}  # fmt: skip
