@@ -145,9 +145,10 @@ def test_rows_that_several_versions_of_the_code_ran_are_compared_as_one_sampler(
     tmp_path: Path,
 ) -> None:
     tables = [problems.load_table(join(*problem, "")) for problem in paper.BOTH_CIFAR]
+    few = [study for study in committed.read_cells() if study.cell.seed < 5]
     versions = [
         replace(r, cell=replace(r.cell, sampler=replace(r.cell.sampler, fingerprint=f"{i % 2}")))
-        for i, r in enumerate(committed.read_cells())
+        for i, r in enumerate(few)
     ]
     committed.write(committed.read(), versions, tmp_path)
     of_zaps = [r for r in committed.read_cells(tmp_path) if r.cell.sampler.label == paper.ZAPS]
