@@ -290,7 +290,7 @@ class LocalSearch:
         )
 
     def _hops(self, centre: FloatArray, number: int, rng: np.random.Generator) -> Found:
-        """Points that differ from the centre of a converged region in one coordinate, and by far.
+        """Points that differ from the centre of a converged region in one coordinate.
 
         Args:
             centre: The centre.
@@ -298,13 +298,17 @@ class LocalSearch:
             rng: Draws them.
         """
         settings = self.settings
-        points = np.repeat(np.clip(centre, 0.0, 1.0)[np.newaxis], settings.n_drawn, axis=0)
-        column = number % len(centre)
-        points[:, column] = rng.random(settings.n_drawn)
-        points[:, column] = snapped(self._axes[column], points[:, column])
-        is_far = np.abs(points[:, column] - centre[column]) > settings.region.exclusion
-        if not self._is_number[column]:
-            is_far = points[:, column] != centre[column]
+        n, column = settings.n_drawn, number % len(centre)
+        axis = self._axes[column]
+        points = np.repeat(np.clip(centre, 0.0, 1.0)[np.newaxis], n, axis=0)
+        # Near hops are as likely as far ones: the next basin may be anywhere. A region that
+        # returns searches what is nearer than this.
+        least = settings.region.return_side / 2
+        steps = np.exp(rng.uniform(np.log(least), 0.0, n)) * rng.choice([-1.0, 1.0], n)
+        hopped = snapped(axis, axis.moved(points[:, column], steps, rng.random(n)))
+        points[:, column] = hopped
+        distance = np.abs(hopped - centre[column])
+        is_far = distance > (least if axis.is_numeric else 0.0)
         points, nothing = points[is_far], np.empty(0)
         points = points[_first_of_equal(points)[: settings.n_proposed]]
         return Found(points, nothing, nothing, nothing)

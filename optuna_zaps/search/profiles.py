@@ -669,7 +669,12 @@ _LOCAL = LocalSettings(
         return_side=0.1,
         least_side=0.01,
         most_side=0.8,
-        # Levy 5-d 1.16 / .09 and 10-d 3.3 / 1.0, 2.9 / .56 without / with hops.
+        # Levy 5-d 1.16 / .09 and 10-d 3.3 / 1.0, 2.9 / .56 without / with hops. Mean after 700
+        # trials, seeds 6100 to 6105, by hops beyond the exclusion alone / of any length, on a
+        # logarithmic scale / of any length, and again after each that is better: Levy 10-d .045 /
+        # 7e-7 / 4e-6, Rastrigin 5-d 3.5 / 2.8 / 2.0 and 10-d 11.9 / 6.8 / 5.9. The ripples of
+        # Ackley's function are nearer to each other than the exclusion: of five studies that stood
+        # still from 300 to 1,000 trials (regret 1.2 to 2) four are at 1e-5 to 1e-3 then.
         n_hops=2,
         n_successes=3,
         n_failures=4,

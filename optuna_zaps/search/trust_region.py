@@ -4,9 +4,9 @@ After TuRBO (Eriksson et al., "Scalable Global Optimization via Local Bayesian O
 NeurIPS 2019). Unlike there, the state is no memory of a process: it follows from the labels in the
 order of their trials, so that every worker of a study finds the same region, whoever chose the
 points. Each evaluation inside the box is a success or a failure. A region that has shrunk to
-nothing has converged. Then single coordinates of the best point hop far away, which leaves the
-basins of many functions. Without success a region returns to the best label of all, for its last
-digits, and then another one begins elsewhere.
+nothing has converged. Then single coordinates of the best point hop, near and far, which leaves
+the basins of many functions. Without further success a region returns to the best label of all,
+for its last digits, and then another one begins elsewhere.
 
 Notations:
     points: float64 array of shape (n_labelled, n_parameters) in the unit cube, oldest first.
@@ -34,7 +34,8 @@ class TrustRegionSettings:
         return_side: Side of the box of a region that returns to the best label.
         least_side: Side below which a region has converged.
         most_side: Largest side.
-        n_hops: Number of hops of each coordinate after a region has converged.
+        n_hops: Number of hops of each coordinate after a region has converged, and after each
+            that finds a better label near it.
         n_successes: Successes in a row that double the side.
         n_failures: Failures in a row that halve it, if there are not more parameters.
         least_gain: Smallest improvement that is a success, in units of the gap between the best
@@ -174,7 +175,9 @@ class TrustRegion:
         if labels[last] <= labels[self.centre]:
             return replace(self, start=n, n_hops=self.n_hops - 1)
         if _is_near(points[last], points, self.converged, settings.exclusion):
-            return replace(self, start=n, centre=last, n_hops=0)
+            # Other coordinates may be in a wrong basin as well.
+            n_hops = settings.n_hops * points.shape[1]
+            return replace(self, start=n, centre=last, n_hops=n_hops)
         return TrustRegion(n, n, last, settings.first_side, converged=self.converged)
 
 

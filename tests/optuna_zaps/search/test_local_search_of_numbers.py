@@ -169,19 +169,24 @@ def test_nothing_is_proposed_where_labels_are_noise() -> None:
     assert len(least.find(points, bowl(points), NOTHING_PENDING).points)
 
 
-def test_coordinates_of_a_converged_region_hop_far_in_turn() -> None:
+def test_coordinates_of_a_converged_region_hop_in_turn() -> None:
     # Labels without any success, all in the box: the region converges and hops.
-    region = replace(SETTINGS.region, least_side=0.3, n_failures=1, exclusion=0.2)
+    region = replace(SETTINGS.region, least_side=0.3, n_failures=1, exclusion=0.2, return_side=0.1)
     points = np.full((60, 3), 0.5)
     points[:, 0] += 1e-4 * np.arange(60)
     labels = np.where(np.arange(60) == 10, 1.0, -np.arange(60.0))
-    settings = replace(SETTINGS, region=region, n_first=57)
+    settings = replace(SETTINGS, region=region, n_first=57, n_proposed=64)
     for n, column in ((60, 0), (61, 1), (62, 2)):
         pending = np.full((n - 60, 3), 0.9)
         found = made(settings=settings).find(points, labels, pending)
         moved = found.points != points[10]
         assert np.flatnonzero(moved.any(axis=0)).tolist() == [column]
-        assert np.all(np.abs(found.points - points[10])[:, column] > 0.2)
+        distance = np.abs(found.points - points[10])[:, column]
+        # A region that returns searches what is nearer.
+        assert np.all(distance > 0.05)
+        # The logarithm is uniform, from 0.05 to 1: as many below as above the root of their
+        # product. The middle of the range, 0.5 from both ends, reflects the larger ones.
+        assert 0.25 < np.mean(distance < 0.05**0.5) < 0.75
         assert not len(found.means)
 
 

@@ -92,9 +92,15 @@ def test_a_return_to_the_best_follows_the_hops() -> None:
 
 def test_a_hop_to_a_better_label_begins_a_region() -> None:
     assert region_after(*CONVERGED, (0.95, 0.3)) == TrustRegion(7, 7, 6, 0.4, converged=(1,))
+
+
+def test_after_a_hop_to_a_better_label_near_by_all_coordinates_hop_again() -> None:
     # Not far enough for a new region.
-    assert region_after(*CONVERGED, (0.6, 0.3)) == TrustRegion(
-        7, 7, 6, 0.2, converged=(1,), is_return=True
+    again = TrustRegion(7, 7, 6, 0.2, converged=(1,), is_return=True, n_hops=1)
+    assert region_after(*CONVERGED, (0.6, 0.3)) == again
+    # No better one follows: a region returns to it.
+    assert region_after(*CONVERGED, (0.6, 0.3), (0.9, 0.1)) == replace(
+        again, n_labels=8, start=8, n_hops=0
     )
 
 
