@@ -286,7 +286,8 @@ class LargeIntegerGrid(IntegerGrid):
         coarse = self._step * (digit // math.gcd(digit, self._step))
         # Optuna subtracts the lowest value as a float, and the difference is to be exact.
         below = value - (value - _stored(self._low)) % coarse
-        for numbers in ((value, below, below + coarse), (below - coarse,)):
+        # Odd values from 2^53 on are no floats: those below it may be two steps away.
+        for numbers in ((value, below, below + coarse), (below - coarse, below - 2 * coarse)):
             spelled = [
                 each
                 for number in numbers

@@ -148,6 +148,7 @@ def distributions(draw: st.DrawFn) -> BaseDistribution:
 
 @settings(max_examples=150, deadline=None)
 @example(IntDistribution(-1, 11829001798568703), [1.0])  # an end that no float holds
+@example(IntDistribution(7087199656513421, 2**53 + 3, step=2), [1.0])  # nor the one before it
 @given(distributions(), st.lists(st.floats(0, 1), min_size=1, max_size=20))
 def test_any_coordinate_is_a_value_that_optuna_accepts(
     distribution: BaseDistribution, coordinates: list[float]
