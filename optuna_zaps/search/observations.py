@@ -182,14 +182,23 @@ class Observations:
             self.success and changed(self.success),
         )
 
-    def without_penalties(self, settings: PenaltySettings | None) -> Observations:
-        """Outcomes whose objectives have no penalties, as :meth:`PenaltySettings.reduced`."""
+    def without_penalties(
+        self, settings: PenaltySettings | None, points: FloatArray | None = None
+    ) -> Observations:
+        """Outcomes whose objectives have no penalties, as :meth:`PenaltySettings.reduced`.
+
+        Args:
+            settings: Settings, ``None`` to take all labels as they are.
+            points: Numbers of the candidates, shape (n_candidates, n_numbers).
+        """
         if settings is None:
             return self
-        objectives = tuple(
-            replace(history, labels=settings.reduced(history.labels))
-            for history in self.objectives
-        )
+
+        def reduced(history: History) -> History:
+            labelled = None if points is None else points[history.labelled]
+            return replace(history, labels=settings.reduced(history.labels, labelled))
+
+        objectives = tuple(map(reduced, self.objectives))
         return replace(self, objectives=objectives)
 
     def violations(self) -> FloatArray:

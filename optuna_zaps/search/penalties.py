@@ -14,6 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from optuna_zaps.search.ramps import RampSettings
+
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -32,14 +34,21 @@ class PenaltySettings:
         gap: Distance likewise where penalties differ, as by the violation of a limit.
         n_oldest: Number of oldest labels, of an initial design, that tell such penalties: later
             ones gather near the best, far from the rest, on any problem.
+        ramps: Settings that tell penalties without a gap, ``None`` to take them as they are.
     """
 
     gap_of_equal: float
     gap: float
     n_oldest: int
+    ramps: RampSettings | None = None
 
-    def reduced(self, labels: FloatArray) -> FloatArray:
+    def reduced(self, labels: FloatArray, points: FloatArray | None = None) -> FloatArray:
         """Labels whose penalties are next to the worst of the others, in their order.
+
+        Args:
+            labels: See the module's notations.
+            points: Their numbers, shape (n_labelled, n_numbers), which tell ramps
+                (:mod:`optuna_zaps.search.ramps`); ``None`` to look for none.
 
         Example:
             >>> settings = PenaltySettings(gap_of_equal=3.0, gap=100.0, n_oldest=5)
@@ -51,7 +60,9 @@ class PenaltySettings:
         # Each kind of failure may have a penalty of its own.
         while (is_penalty := self._are_differing(labels) | self._are_equal(labels)).any():
             labels = _beside(labels, is_penalty)
-        return labels
+        if self.ramps is None or points is None:
+            return labels
+        return self.ramps.reduced(labels, points)
 
     def _are_equal(self, labels: FloatArray) -> BoolArray:
         """Mask of the labels that are one penalty."""

@@ -257,6 +257,7 @@ class DrawnSpace:
         # Proxies are of the whole space, and conditional parameters of no one box.
         is_plain = function is None and not conditions
         self._local = searches.local(parameters.axes_of(space)) if is_plain else None
+        self._is_number = [axis.is_numeric for axis in parameters.axes_of(space).values()]
         self._known_points: tuple[Sequence[Mapping[str, Any]], FloatArray]
         self._known_points = [], np.empty((0, len(space)))
         self._reference: ProxyTable | None = None
@@ -331,7 +332,15 @@ class DrawnSpace:
     ) -> tuple[Sequence[Mapping[str, Any]], Observations]:
         """Configurations that have been seen, and their outcomes."""
         seen, observed = reader.read_drawn(study, self._drawn, trial)
-        return seen, observed.without_penalties(self.search.penalties)
+        # The front of several objectives is made of labels that are good for one of them.
+        points = self._numbers_of(seen) if observed.are_of_one_outcome else None
+        return seen, observed.without_penalties(self.search.penalties, points)
+
+    def _numbers_of(self, seen: Sequence[Mapping[str, Any]]) -> FloatArray | None:
+        """Numbers of seen configurations in the unit cube, of a space without conditions."""
+        if self._conditions:
+            return None
+        return self._points_of(seen)[:, self._is_number]
 
     def _is_planned(self, trial: FrozenTrial | None, fixed: Mapping[str, Any]) -> bool:
         """Whether a trial is one of the initial evaluations."""
