@@ -76,7 +76,7 @@ class RampSettings:
         n_good = np.arange(_LEAST, len(labels) - n_between)
         largest, median, ramp = gap[n_good - 1], gap[n_good // 2], gap[n_good - 1 + n_between]
         is_jump = (ramp > self.jump * largest) & (largest < self.most_within * median)
-        for n in n_good[is_jump].tolist():
+        for n in n_good[is_jump][::-1].tolist():
             ramps = gap[n - 1 + n_between :]
             quartiles = np.quantile(ramps, [0.25, 0.75])
             # On a logarithmic scale ramps range over less than half of the jump to them.
