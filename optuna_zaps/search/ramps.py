@@ -59,8 +59,8 @@ class RampSettings:
             ...     least_spread=0.2,
             ... )
             >>> labels = -np.array([5e3, 2.0, 8e3, 1.0, 4.0, 0.0, 9e3, 5.0, 30.0])
-            >>> settings.reduced(labels, np.linspace(0.0, 1.0, 9)[:, np.newaxis])
-            array([-7.5 , -2.  , -8.75, -1.  , -4.  , -0.  , -10.  , -5.  , -6.25])
+            >>> settings.reduced(labels, np.linspace(0.0, 1.0, 9)[:, np.newaxis]).tolist()
+            [-7.5, -2.0, -8.75, -1.0, -4.0, -0.0, -10.0, -5.0, -6.25]
         """
         for n in growing_sizes(self.n_first, self.growth, min(len(labels), self.n_last)):
             worst = self._worst_of_good(labels[:n], points[:n])

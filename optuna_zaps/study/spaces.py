@@ -333,7 +333,7 @@ class DrawnSpace:
         """Configurations that have been seen, and their outcomes."""
         seen, observed = reader.read_drawn(study, self._drawn, trial)
         # The front of several objectives is made of labels that are good for one of them.
-        points = self._numbers_of(seen) if observed.are_of_one_outcome else None
+        points = self._numbers_of(seen) if len(observed.objectives) == 1 else None
         return seen, observed.without_penalties(self.search.penalties, points)
 
     def _numbers_of(self, seen: Sequence[Mapping[str, Any]]) -> FloatArray | None:
