@@ -65,7 +65,9 @@ def choice_key(value: Any) -> Any:
 
     A list equals a tuple: storages return either as a list. The key of a long value is a digest.
     """
-    if type(value) in (int, bool) or (type(value) is str and len(value) <= _LONG):
+    kind = type(value)
+    is_short = kind in (int, bool) or (kind is str and len(value) <= _LONG)
+    if is_short or (kind is float and not math.isnan(value)):
         return value  # most are, and are asked for often
     if isinstance(value, float | np.floating) and math.isnan(value):
         return _NaN
