@@ -60,10 +60,14 @@ class AdditiveTerm:
     Args:
         layout: Meaning of the columns of ``X``.
         length: Prior median of l, in units of a number's range.
+        least_length: Lower bound of l. A sum of functions with spikes fits any labels, and then
+            a value that one good configuration has seems good wherever the others are.
     """
 
-    def __init__(self, layout: FeatureLayout, length: float = 0.15) -> None:
-        self.prior_medians = (1.0, length)
+    def __init__(
+        self, layout: FeatureLayout, length: float = 0.15, least_length: float = 0.03
+    ) -> None:
+        self.prior_medians, self.least_values = (1.0, length), (0.0, least_length)
         self._n_encoding = layout.n_encoding
         self._n_parameters = max(layout.n_parameters, 1)
         in_number = np.repeat(np.array(layout.numeric, dtype=np.bool_), layout.widths)

@@ -73,17 +73,20 @@ class Kernel:
     ) -> None:
         self._terms = tuple(terms)
         self._double_precision = double_precision
-        medians = [noise]
+        medians, least = [noise], [least_noise]
         self._slices = []
         for term in terms:
             start = len(medians)
             medians += term.prior_medians
+            least += term.least_values
             self._slices.append(slice(start, len(medians)))
         self.prior_mean: FloatArray = np.log(medians)
         """Mean of the normal prior of theta."""
-        self.bounds = [(np.log(least_noise), np.log(_MOST_NOISE))] + [
-            (mean - _HALF_RANGE, mean + _HALF_RANGE) for mean in self.prior_mean[1:]
-        ]
+        low, high = self.prior_mean - _HALF_RANGE, self.prior_mean + _HALF_RANGE
+        low[0], high[0] = -np.inf, np.log(_MOST_NOISE)
+        with np.errstate(divide="ignore"):  # the logarithm of 0
+            low = np.maximum(low, np.log(least))
+        self.bounds = list(zip(low, high, strict=True))
         """Lower and upper bound of each of theta."""
 
     def rows(self, theta: FloatArray, X: Features) -> PreparedRows:

@@ -97,6 +97,7 @@ class ParameterTerm:
         self._n_encoding = layout.n_encoding
         self._n_weights = layout.n_parameters if relevance else 1
         self.prior_medians = (1.0, *(3.0 for _ in range(self._n_weights)))
+        self.least_values = tuple(0.0 for _ in self.prior_medians)
         is_number = np.array(layout.numeric, dtype=np.bool_)
         in_number = np.repeat(is_number, layout.widths)
         parameter = np.repeat(np.arange(layout.n_parameters), layout.widths)

@@ -51,6 +51,10 @@ class Term(Protocol):
     def prior_medians(self) -> tuple[float, ...]:
         """Medians of the log-normal priors of the hyper-parameters, the amplitude's first."""
 
+    @property
+    def least_values(self) -> tuple[float, ...]:
+        """Lower bounds of the hyper-parameters, 0 where the kernel's own is enough."""
+
     def rows(self, theta: FloatArray, X: Features, dtype: np.dtype[Any]) -> Any:
         """Prepare rows for :meth:`covariance` and :meth:`variance` under theta.
 
@@ -112,7 +116,7 @@ class LinearRankTerm:
 
     def __init__(self, layout: FeatureLayout) -> None:
         assert layout.n_proxies > 0
-        self.prior_medians = (0.1,)
+        self.prior_medians, self.least_values = (0.1,), (0.0,)
         self._ranks = slice(0, layout.n_proxies)
 
     def rows(self, theta: FloatArray, X: Features, dtype: np.dtype[Any]) -> DenseRows:
@@ -149,6 +153,8 @@ class _SquaredExponentialTerm(ABC):
 
     Hyper-parameters: t, l.
     """
+
+    least_values = (0.0, 0.0)
 
     @abstractmethod
     def _points(self, X: Features, dtype: np.dtype[Any]) -> Features:

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
+from optuna_zaps.search.profiles import pool_processes
 from optuna_zaps.surrogates import AdditiveTerm
 from optuna_zaps.surrogates import FeatureLayout
 from optuna_zaps.surrogates.kernel import Kernel
@@ -56,3 +58,26 @@ def test_many_pairs_of_rows_are_computed_like_few() -> None:
     together = covariance(term, few, many)
     one_by_one = [covariance(term, row[np.newaxis], many)[0] for row in few]
     np.testing.assert_allclose(together, one_by_one, rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 3])
+def test_labels_that_are_noise_are_no_sum_of_spikes(seed: int) -> None:
+    """The best configuration does not make its very values good, and those next to them not."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.random((40, 3)), rng.normal(size=40)
+    model = pool_processes(FeatureLayout(0, (1, 1, 1), (True, True, True)), 0)
+    model.fit(X, y)
+    best, others = X[y.argmax()], rng.random((300, 2))
+
+    def mean(value: float) -> float:
+        rows = np.column_stack([np.full(300, value), others])
+        return float(model.predict(rows)[0].mean())
+
+    assert abs(mean(best[0]) - mean(best[0] + 0.01)) < 0.25
+
+
+def test_its_length_has_a_bound_of_its_own() -> None:
+    bounds = Kernel([AdditiveTerm(LAYOUT, least_length=0.05)], least_noise=1e-3).bounds
+    # Noise, amplitude and length; medians of 1 and 0.15, and six natural logarithms either way.
+    expected = np.exp([[np.log(1e-3), np.log(3)], [-6, 6], [np.log(0.05), np.log(0.15) + 6]])
+    np.testing.assert_allclose(np.exp(bounds), expected)

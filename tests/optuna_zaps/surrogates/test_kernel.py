@@ -202,6 +202,7 @@ class Offset:
     """A term of one's own: an offset that all labels share."""
 
     prior_medians = (1.0,)
+    least_values = (0.0,)
 
     def __init__(self, layout: FeatureLayout) -> None:
         pass
