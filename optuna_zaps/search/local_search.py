@@ -79,6 +79,9 @@ class LocalSettings:
         skew_test: Decides, by all labels, whether the process sees them on a logarithmic scale.
         pool: Size and spread of the pools of the global search, once there is a local one.
         n_first: Fewest labels with which there is a local search.
+        n_latest: Number of configurations, the latest, whose failures count.
+        most_failures: Largest share of failures among these with which there is a local search,
+            which does not know where trials fail.
         global_growth: Relative growth of the configurations from one ask that is left to the
             global search to the next.
         n_labels: Most labels of the process, those nearest to the centre, of no parameter.
@@ -105,6 +108,8 @@ class LocalSettings:
     skew_test: SkewTest | None
     pool: PoolSettings
     n_first: int
+    n_latest: int
+    most_failures: float
     global_growth: float
     n_labels: int
     n_labels_of_each: int
@@ -119,6 +124,10 @@ class LocalSettings:
     n_drawn: int
     widening: float
     n_proposed: int
+
+    def bears(self, observations: Observations) -> bool:
+        """Whether there are so few failures that the local search need not avoid them."""
+        return observations.failures_are_rare(self.n_latest, self.most_failures)
 
     def is_turn(self, n_seen: int, n_labelled: int) -> bool:
         """Whether an ask is for the local search and not for the global one.

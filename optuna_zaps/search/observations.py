@@ -219,6 +219,10 @@ class Observations:
         """Whether there is one objective, without constraints or failures."""
         return len(self.objectives) == 1 and not self.constraints and self.success is None
 
+    def failures_are_rare(self, n_latest: int, most: float) -> bool:
+        """Whether at most a share of the configurations that ended last gave no value."""
+        return self.success is None or bool(self.success.labels[-n_latest:].mean() >= 1 - most)
+
     @property
     def are_alike(self) -> bool:
         """Whether there are labels and none of them tells one candidate from another."""

@@ -317,7 +317,8 @@ class DrawnSpace:
         if (
             self._local is not None
             and self._local.settings.is_turn(len(seen), len(observed.labelled))
-            and observed.are_of_one_outcome
+            and replace(observed, success=None).are_of_one_outcome
+            and self._local.settings.bears(observed)
             and not observed.are_alike
             and not self._ranges
             and not fixed.keys() & self._space.keys()

@@ -34,6 +34,14 @@ def test_a_constraint_that_is_not_known_is_no_violation() -> None:
     assert observed.violations().tolist() == [0.0, 1.0]
 
 
+def test_failures_are_rare_where_few_of_the_latest_failed() -> None:
+    observed = Observations((history([1.0, 2.0]),), success=history([0, 0, 1, 0.5, 1, 1]))
+    assert observed.failures_are_rare(n_latest=4, most=0.125)
+    assert not observed.failures_are_rare(n_latest=4, most=0.12)
+    assert not observed.failures_are_rare(n_latest=10, most=0.4)  # 2.5 of 6
+    assert Observations((history([1.0]),)).failures_are_rare(n_latest=4, most=0.0)
+
+
 def many(n: int) -> tuple[Observations, np.ndarray]:
     """Two objectives and a constraint on every other of n candidates, and their merit."""
     rng = np.random.default_rng(1)

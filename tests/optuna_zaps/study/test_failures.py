@@ -8,12 +8,15 @@ from typing import Any
 
 import numpy as np
 import optuna
+from optuna.distributions import FloatDistribution
 from optuna.samplers import BaseSampler
 from optuna.samplers import TPESampler
 from optuna.trial import TrialState
+from optuna.trial import create_trial
 import pytest
 
 from optuna_zaps import ZAPSSampler
+from optuna_zaps.search.local_search import LocalSearch
 from optuna_zaps.study.history import HistoryReader
 from optuna_zaps.study.parameters import grid
 
@@ -163,6 +166,37 @@ def test_constraints_of_a_trial_without_a_value_count(state: TrialState) -> None
     (constraint,) = HistoryReader().read(study, candidates, None).constraints
     assert constraint.labelled.tolist() == [0, 5]
     assert constraint.labels.tolist() == [1.0, -3.0]
+
+
+@pytest.mark.parametrize(
+    ("n_old", "n_latest", "is_local"), [(0, 0, True), (9, 3, True), (0, 4, False)]
+)
+def test_a_few_failures_do_not_end_the_local_search(
+    monkeypatch: pytest.MonkeyPatch, n_old: int, n_latest: int, is_local: bool
+) -> None:
+    space = {f"x{i}": FloatDistribution(0, 1) for i in range(2)}
+    study, rng = optuna.create_study(sampler=ZAPSSampler(seed=0)), np.random.default_rng(0)
+
+    def finish(n_trials: int, state: TrialState) -> None:
+        for point in rng.random((n_trials, 2)).tolist():
+            value = sum(point) if state == TrialState.COMPLETE else None
+            params = dict(zip(space, point, strict=True))
+            study.add_trial(
+                create_trial(params=params, distributions=space, value=value, state=state)
+            )
+
+    # 118 trials, of which the latest 20 have the late failures.
+    finish(n_old, TrialState.FAIL)
+    finish(118 - n_old - n_latest, TrialState.COMPLETE)
+    finish(n_latest, TrialState.FAIL)
+    calls, find = [], LocalSearch.find
+    monkeypatch.setattr(
+        LocalSearch,
+        "find",
+        lambda *args: calls.append(args) or find(*args),  # type: ignore[func-returns-value]
+    )
+    study.ask(space)
+    assert bool(calls) == is_local
 
 
 @pytest.mark.skipif(not hasattr(optuna.Trial, "set_constraint"), reason="came with Optuna 5")
