@@ -616,16 +616,16 @@ def _of_pools(layout: FeatureLayout) -> GaussianProcessSettings:
     # Styblinski-Tang 5-d 2.4 / 14, Rosenbrock 5-d 7.3 / 22, exploding bowl .0006 / .002, choices
     # with rugged numbers 7.4 / 8.5, Hartmann the same. With a median length of .05 Rosenbrock 30,
     # of .3 Rastrigin 7.0; with a length for each number Rastrigin 5.8, Levy .30. Labels that are
-    # not clipped: Rastrigin 6.0 at 300 trials instead of 3.5. On tables,
-    # with few values of each number, it is no gain: regret % after 100 evaluations, 10 seeds,
-    # blood_transfusion 8.4 / 2.9 (z = 2.8), segment .83 / .05, kc1 1.6 / .5, phoneme .61 / .25,
-    # car .29 / .51, the others the same.
+    # not clipped: Rastrigin 6.0 at 300 trials instead of 3.5. On tables, with few values of each
+    # number, it is no gain: regret % after 100 evaluations, 10 seeds, blood_transfusion 8.4 / 2.9
+    # (z = 2.8), segment .83 / .05, kc1 1.6 / .5, phoneme .61 / .25, car .29 / .51, the others the
+    # same.
     #
     # Where no sum explains the labels, its length ends near .003 if it has no bound, and trials
     # share single values with the best one. Mean regret at 100 trials without / with a bound of
-    # .03 / .06, seeds from 8000 on: Langermann 2-d 2.6 / 1.3 / 1.8, drop-wave 2-d .27 / .11 / .12,
-    # Shubert 97 / 63 / 98, a sphere in 5-d of which 30 % of the trials collapse to 80 5.9 / 2.8 /
-    # 4.2 (6 seeds); on nine hard problems no difference (10 seeds).
+    # .03, fresh seeds: Langermann 2-d 2.5 / 1.2 (p = .002, 16 seeds), a sphere in 5-d of which
+    # 30 % of the trials collapse to 80 6.2 / 4.5 (p = .02, 15), drop-wave 2-d .26 / .20 and
+    # Shubert 43 / 64 (p = .3 and .4), eight hard problems the same (20).
     kernels = tuple((*terms, AdditiveTerm) for terms in settings.kernels)
     return replace(settings, kernels=kernels)
 
