@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from optuna_zaps._randomness import stream
 from optuna_zaps.search.candidates import CandidateSet
+from optuna_zaps.search.failures import ScatterSettings
 from optuna_zaps.search.model import MIN_LABELS
 from optuna_zaps.search.model import Model
 from optuna_zaps.search.model import Prediction
@@ -67,6 +68,7 @@ class OutcomeSettings:
         n_on_line: Fewest distinct labels that show that they lie on a line over a proxy.
         least_chance: Smallest chance of a value that a proposal may have, relative to the largest
             chance.
+        scatter: Settings that tell failures that strike anywhere, which count for nothing.
         max_exponent: Largest label of a constraint that is told from larger ones, in units of a
             typical violation, and largest ratio either way of typical slack to typical violation;
             in powers of 2.
@@ -82,6 +84,7 @@ class OutcomeSettings:
     n_ordered: int
     n_on_line: int
     least_chance: float
+    scatter: ScatterSettings
     max_exponent: int
     n_typical: int
 
@@ -179,6 +182,8 @@ class JointSearch:
         self, observations: Observations, number: int, allowed: BoolArray | None = None
     ) -> Proposal | None:
         """Choose the next candidate; arguments as for :meth:`ZAPSSearch.propose`."""
+        if self._failures_strike_anywhere(observations.success):
+            observations = replace(observations, success=None)
         objectives, constraints = observations.objectives, observations.constraints
         if observations.are_of_one_outcome:
             return self.primary.propose(objectives[0], number, allowed)
@@ -220,6 +225,13 @@ class JointSearch:
             acquisition=float(score[best]),
             proxies=predictions[0].proxies,
         )
+
+    def _failures_strike_anywhere(self, success: History | None) -> bool:
+        """Whether trials without a value teach nothing about where others are."""
+        if success is None:
+            return False
+        points = self.candidates.encoding[success.labelled]
+        return self._settings.scatter.strike_anywhere(points, success.labels)
 
     def _model_of(self, outcome: int) -> Model:
         """Model of an outcome where there are several.
@@ -308,8 +320,8 @@ class JointSearch:
     def _succeeding(self, success: Prediction, free: BoolArray) -> BoolArray:
         """Mask of the free candidates that are likely enough to give a value.
 
-        The threshold is relative to the likeliest candidate, so that failures by chance, which
-        strike anywhere, exclude nothing.
+        The threshold is relative to the likeliest candidate, so that failures by chance exclude
+        little.
 
         Args:
             success: Prediction of labels that are 1 for success and 0 for failure.
