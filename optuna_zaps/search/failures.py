@@ -1,8 +1,9 @@
 """Failures that strike anywhere, and so teach nothing.
 
 A model of where trials fail takes a few failures by chance, close to the best, for a border, and
-the search never looks beyond it again. But where failures have a place, a trial ends as its
-nearest neighbour does. Not in the paper.
+the search never looks beyond it again. The value of runs that collapsed, as chance accuracy, hides
+what is around them likewise. But where failures have a place, a trial ends as its nearest
+neighbour does. Not in the paper.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class ScatterSettings:
         """
         points, success = points[-self.n_latest :], success[-self.n_latest :]
         n = len(success)
-        if n < 2 or 1 - success.mean() > self.most:
+        if n < 2 or success.min() == 1 or 1 - success.mean() > self.most:
             return False
         distance = cdist(points, points, "sqeuclidean")
         np.fill_diagonal(distance, np.inf)
@@ -64,3 +65,44 @@ class ScatterSettings:
         # Standard error of a share of n.
         error = np.sqrt(at_random * (1 - at_random) / n)
         return bool(of_nearest < at_random + self.evidence * error)
+
+
+@dataclass(frozen=True)
+class CollapseSettings:
+    """Settings that tell the value that failed runs have in common.
+
+    Attributes:
+        n_equal: Fewest labels that are equal.
+        n_others: Fewest others.
+        distinct: Least share of distinct ones among the others: many objectives have few values.
+    """
+
+    n_equal: int
+    n_others: int
+    distinct: float
+
+    def collapsed(self, labels: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+        """Mask of the labels of such runs: equal ones, below the median of the others.
+
+        Args:
+            labels: Shape (n_labelled,), larger is better.
+
+        Example:
+            >>> settings = CollapseSettings(n_equal=3, n_others=4, distinct=0.9)
+            >>> settings.collapsed(-np.array([8.0, 80.0, 3.0, 80.0, 9.0, 80.0, 90.0])).tolist()
+            [False, True, False, True, False, True, False]
+        """
+        none = np.zeros(len(labels), dtype=np.bool_)
+        if len(labels) < self.n_equal + self.n_others:
+            return none
+        values, position, counts = np.unique(labels, return_inverse=True, return_counts=True)
+        most = int(counts.argmax())
+        is_equal: npt.NDArray[np.bool_] = position == most
+        others = labels[~is_equal]
+        is_value = (
+            counts[most] >= self.n_equal
+            and len(others) >= self.n_others
+            and len(values) - 1 >= self.distinct * len(others)
+            and values[most] < np.median(others)
+        )
+        return is_equal if is_value else none

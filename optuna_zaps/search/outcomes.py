@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from optuna_zaps._randomness import stream
 from optuna_zaps.search.candidates import CandidateSet
+from optuna_zaps.search.failures import CollapseSettings
 from optuna_zaps.search.failures import ScatterSettings
 from optuna_zaps.search.model import MIN_LABELS
 from optuna_zaps.search.model import Model
@@ -69,6 +70,8 @@ class OutcomeSettings:
         least_chance: Smallest chance of a value that a proposal may have, relative to the largest
             chance.
         scatter: Settings that tell failures that strike anywhere, which count for nothing.
+        collapses: Settings that tell the value that failed runs have in common, where some
+            parameter is a number; ``None`` to take it as it is.
         max_exponent: Largest label of a constraint that is told from larger ones, in units of a
             typical violation, and largest ratio either way of typical slack to typical violation;
             in powers of 2.
@@ -85,6 +88,7 @@ class OutcomeSettings:
     n_on_line: int
     least_chance: float
     scatter: ScatterSettings
+    collapses: CollapseSettings | None
     max_exponent: int
     n_typical: int
 
@@ -182,8 +186,7 @@ class JointSearch:
         self, observations: Observations, number: int, allowed: BoolArray | None = None
     ) -> Proposal | None:
         """Choose the next candidate; arguments as for :meth:`ZAPSSearch.propose`."""
-        if self._failures_strike_anywhere(observations.success):
-            observations = replace(observations, success=None)
+        observations = self._without_scattered_failures(observations)
         objectives, constraints = observations.objectives, observations.constraints
         if observations.are_of_one_outcome:
             return self.primary.propose(objectives[0], number, allowed)
@@ -226,12 +229,21 @@ class JointSearch:
             proxies=predictions[0].proxies,
         )
 
-    def _failures_strike_anywhere(self, success: History | None) -> bool:
-        """Whether trials without a value teach nothing about where others are."""
-        if success is None:
-            return False
-        points = self.candidates.encoding[success.labelled]
-        return self._settings.scatter.strike_anywhere(points, success.labels)
+    def _without_scattered_failures(self, observations: Observations) -> Observations:
+        """Outcomes without failures that strike anywhere."""
+        settings, encoding = self._settings, self.candidates.encoding
+        scatter, collapses, success = settings.scatter, settings.collapses, observations.success
+        if success is not None:
+            if scatter.strike_anywhere(encoding[success.labelled], success.labels):
+                observations = replace(observations, success=None)
+        first, *others = observations.objectives
+        if collapses is not None and not others and any(self.candidates.numeric):
+            collapsed = collapses.collapsed(first.labels)
+            has_value = (~collapsed).astype(np.float64)
+            if scatter.strike_anywhere(encoding[first.labelled], has_value):
+                first = first.restricted(first.labelled[~collapsed])
+                observations = replace(observations, objectives=(first,))
+        return observations
 
     def _model_of(self, outcome: int) -> Model:
         """Model of an outcome where there are several.

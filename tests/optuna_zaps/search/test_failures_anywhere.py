@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from optuna_zaps.search.failures import CollapseSettings
 from optuna_zaps.search.failures import ScatterSettings
 
 
@@ -70,3 +71,26 @@ def test_configurations_equally_far_from_each_other_count_alike() -> None:
 def test_trials_that_all_gave_values_have_no_failures() -> None:
     assert not SETTINGS.strike_anywhere(LINE, np.ones(6))
     assert not SETTINGS.strike_anywhere(LINE[:1], ended(0))
+
+
+COLLAPSES = CollapseSettings(n_equal=3, n_others=4, distinct=0.9)
+
+
+@pytest.mark.parametrize(
+    ("labels", "n_collapsed"),
+    [
+        ((-5.0, -5.0, -5.0, -1.0, -2.0, -3.0, -9.0), 3),
+        # Too few equal ones, or too few others.
+        ((-5.0, -5.0, -4.0, -1.0, -2.0, -3.0, -9.0), 0),
+        ((-5.0, -5.0, -5.0, -5.0, -1.0, -2.0, -3.0), 0),
+        # The value is good.
+        ((-1.0, -1.0, -1.0, -0.5, -2.0, -3.0, -9.0), 0),
+        # The objective has few values.
+        ((-5.0, -5.0, -5.0, -1.0, -1.0, -2.0, -2.0), 0),
+        ((-1.0, -2.0), 0),
+        ((), 0),
+    ],
+)
+def test_failed_runs_have_a_value_in_common(labels: tuple[float, ...], n_collapsed: int) -> None:
+    mask = COLLAPSES.collapsed(np.array(labels))
+    assert mask.tolist() == [i < n_collapsed for i in range(len(labels))]

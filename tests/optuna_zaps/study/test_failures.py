@@ -214,20 +214,24 @@ def test_a_constraint_set_before_pruning_spares_trials() -> None:
     assert study.best_value > 16.9
 
 
-def test_failures_by_chance_close_to_the_best_hide_nothing() -> None:
-    # With a model of them these three seeds ended at 3.3, 6.8 and 4.2; TPE's mean is 0.4.
-    for seed in (9003, 9006, 9009):
+# With a model of these failures the first three seeds ended at 3.3, 6.8 and 4.2 (mean of TPE 0.4).
+@pytest.mark.parametrize(
+    ("chance", "failure", "seeds"), [(0.3, math.nan, (9003, 9006, 9009)), (0.1, 200.0, (1, 2, 3))]
+)
+def test_failures_by_chance_close_to_the_best_hide_nothing(
+    chance: float, failure: float, seeds: tuple[int, ...]
+) -> None:
+    best = []
+    for seed in seeds:
         rng = np.random.default_rng(seed)
         least = rng.uniform(-3.0, 3.0, 5)
 
-        def objective(
-            trial: optuna.Trial,
-            rng: np.random.Generator = rng,
-            least: np.ndarray[Any, np.dtype[np.float64]] = least,
-        ) -> float:
+        def objective(trial: optuna.Trial) -> float:
             x = np.array([trial.suggest_float(f"x{i}", -5.0, 5.0) for i in range(5)])
-            return math.nan if rng.random() < 0.3 else float(np.square(x - least).sum())
+            is_failure = rng.random() < chance  # noqa: B023  # called before the next seed
+            return failure if is_failure else float(np.square(x - least).sum())  # noqa: B023
 
         study = optuna.create_study(sampler=ZAPSSampler(seed=seed))
         study.optimize(objective, n_trials=100)
-        assert study.best_value < 0.4
+        best.append(study.best_value)
+    assert max(best) < 0.4
