@@ -190,7 +190,8 @@ def compare(
     if reference is not None and reference not in known:
         raise ValueError(f"reference must be one of {known}, but got {reference!r}.")
     rows: list[dict[str, Any]] = []
-    for group, studies in summary.groupby(list(GROUP), sort=False):
+    # An empty text of ``summary.csv`` is read as a missing one.
+    for group, studies in summary.groupby(list(GROUP), sort=False, dropna=False):
         samples = {
             str(sampler): _finite(values)
             for sampler, values in studies.groupby("sampler", sort=False)[metric]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -91,6 +92,15 @@ def test_compare_knows_which_direction_is_better() -> None:
         assert test["ci_low"] < difference < test["ci_high"]
         assert test["cliffs_delta"] == 1.0
         assert test["p_value"] == pytest.approx(1 / 20)  # 6 choose 3 arrangements
+
+
+def test_a_summary_that_was_read_from_its_file_has_all_tests(tmp_path: Path) -> None:
+    summary = frame(a=[1.0, 2, 3], b=[4.0, 5, 6])
+    summary.to_csv(tmp_path / "summary.csv")
+    read = pd.read_csv(tmp_path / "summary.csv")
+    assert read["durations"].isna().all()
+    # 6 choose 3 arrangements, of which one is this.
+    assert sorted(compare(read)["p_value"]) == pytest.approx([1 / 20, 1.0])
 
 
 def test_all_ordered_pairs_are_one_family() -> None:
