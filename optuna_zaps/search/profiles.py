@@ -457,6 +457,7 @@ _PENALTIES = PenaltySettings(
         n_first=16,
         growth=0.1,
         n_last=100,
+        n_good=6,
         share=1 / 8,
         jump=30.0,
         most_within=4.0,
@@ -480,10 +481,13 @@ violation .0009 / .001 (.3), an optimum at the border with 1e4 times in 5-d 1.1 
 5-d 1e-7 / 4e-6, the planes 1e-5 / .009 (8 seeds). Of Rosenbrock, Ackley, Hartmann, the exploding
 bowl and ellipsoid, the penalty, the plateau and a noisy sphere of `hard`, seeds 8100 to 8119,
 every trial is the same; of 80 studies of five functions over many magnitudes eight change, by a
-factor of .9 on average (standard error .15). Chosen on the seeds 8000 to 8019: the ball with a
-jump of 50, asked at a growth of .2 / at .1 / with a jump of 30 mean .13 / .07 / .0009. Without the
-least spread spheres in 1-d are taken for ramps, without the bound within the good labels
-exponentials, without that of the ramps to half of the jump the exploding bowl."""
+factor of .9 on average (standard error .15). These numbers are with four good labels at least;
+with six the ramps are as good or better (logarithm of all nine -.93 instead of -.82, 10 seeds),
+and no study of 40 on the exploding bowl is taken for one any more (one ended at 2.1 instead of
+6e-5). Chosen on the seeds 8000 to 8019: the ball with a jump of 50, asked at a growth of .2 / at
+.1 / with a jump of 30 mean .13 / .07 / .0009. Without the least spread spheres in 1-d are taken
+for ramps, without the bound within the good labels exponentials, without that of the ramps to half
+of the jump the exploding bowl."""
 
 _SCALARIZATION = RandomScalarization(margin=0.1)
 

@@ -23,8 +23,6 @@ from optuna_zaps._sizes import growing_sizes
 
 FloatArray = npt.NDArray[np.float64]
 
-_LEAST = 4  # good labels, which have a median
-
 
 @dataclass(frozen=True)
 class RampSettings:
@@ -35,6 +33,7 @@ class RampSettings:
         growth: Relative growth from this number to the next, until some tell: what they tell
             lasts, though the search converges later.
         n_last: Largest of these numbers.
+        n_good: Fewest good labels: fewer look alike by chance where a loss is steep.
         share: Share of the labels that may lie between the good ones and the ramps.
         jump: Least ratio of the gaps on both sides of these.
         most_within: Largest ratio of the largest gap of a good label to their median.
@@ -45,6 +44,7 @@ class RampSettings:
     n_first: int
     growth: float
     n_last: int
+    n_good: int
     share: float
     jump: float
     most_within: float
@@ -55,8 +55,8 @@ class RampSettings:
 
         Example:
             >>> settings = RampSettings(
-            ...     n_first=8, growth=0.2, n_last=100, share=1 / 8, jump=50.0, most_within=4.0,
-            ...     least_spread=0.2,
+            ...     n_first=8, growth=0.2, n_last=100, n_good=4, share=1 / 8, jump=50.0,
+            ...     most_within=4.0, least_spread=0.2,
             ... )
             >>> labels = -np.array([5e3, 2.0, 8e3, 1.0, 4.0, 0.0, 9e3, 5.0, 30.0])
             >>> settings.reduced(labels, np.linspace(0.0, 1.0, 9)[:, np.newaxis]).tolist()
@@ -73,7 +73,7 @@ class RampSettings:
         best_first = np.argsort(-labels, kind="stable")
         gap = labels.max() - labels[best_first]
         n_between = max(1, int(self.share * len(labels)))
-        n_good = np.arange(_LEAST, len(labels) - n_between)
+        n_good = np.arange(self.n_good, len(labels) - n_between)
         largest, median, ramp = gap[n_good - 1], gap[n_good // 2], gap[n_good - 1 + n_between]
         is_jump = (ramp > self.jump * largest) & (largest < self.most_within * median)
         for n in n_good[is_jump][::-1].tolist():

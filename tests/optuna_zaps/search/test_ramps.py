@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import optuna
 import pytest
@@ -17,6 +19,7 @@ SETTINGS = RampSettings(
     n_first=16,
     growth=0.2,
     n_last=100,
+    n_good=6,
     share=1 / 8,
     jump=50.0,
     most_within=4.0,
@@ -38,7 +41,7 @@ def test_labels_keep_their_order_and_ramps_their_distance(seed: int) -> None:
     reduced = SETTINGS.reduced(labels, points)
     assert np.argsort(reduced).tolist() == np.argsort(labels).tolist()
     is_kept = reduced == labels
-    assert 4 <= is_kept.sum() < 60
+    assert 6 <= is_kept.sum() < 60
     assert labels[is_kept].min() > labels[~is_kept].max()
     assert reduced.min() == pytest.approx(labels[is_kept].min() - np.ptp(labels[is_kept]))
 
@@ -101,6 +104,13 @@ def test_a_ramp_stays_one_while_the_search_converges() -> None:
     is_kept = reduced[:60] == labels
     assert is_kept.tolist() == (SETTINGS.reduced(labels, points) == labels).tolist()
     assert not is_kept.all()
+
+
+def test_few_good_labels_are_no_feasible_region() -> None:
+    good, ramps = -np.arange(8.0), -1e4 * np.arange(1.0, 9.0)
+    labels, points = np.append(ramps, good), np.linspace(0.0, 1.0, 16)[:, np.newaxis] % 0.4
+    assert replace(SETTINGS, n_good=8).reduced(labels, points)[0] > -1e4
+    assert replace(SETTINGS, n_good=9).reduced(labels, points).tolist() == labels.tolist()
 
 
 def test_few_labels_and_those_without_numbers_tell_nothing() -> None:
