@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.spatial.distance import cdist
 
 
 @dataclass(frozen=True)
@@ -21,13 +20,13 @@ class ScatterSettings:
 
     Attributes:
         most: Largest share of them: where most trials fail, what is known of the others counts.
-        evidence: Excess of neighbours that end alike that shows that failures have a place, in
-            standard errors.
+        excess: Excess of nearest neighbours that end alike which shows that failures have a
+            place, in standard errors.
         n_latest: Number of trials, the latest, that are looked at.
     """
 
     most: float
-    evidence: float
+    excess: float
     n_latest: int
 
     def strike_anywhere(
@@ -43,13 +42,15 @@ class ScatterSettings:
             Whether nearest neighbours end alike hardly more often than two trials at random.
 
         Example:
-            >>> settings = ScatterSettings(most=0.5, evidence=0.5, n_latest=256)
+            >>> settings = ScatterSettings(most=0.5, excess=0.5, n_latest=256)
             >>> points = np.array([[0.0], [0.1], [0.8], [1.0]])
             >>> settings.strike_anywhere(points, np.array([0.0, 1.0, 0.0, 1.0]))
             True
             >>> settings.strike_anywhere(points, np.array([0.0, 0.0, 1.0, 1.0]))
             False
         """
+        from scipy.spatial.distance import cdist
+
         points, success = points[-self.n_latest :], success[-self.n_latest :]
         n = len(success)
         if n < 2 or success.min() == 1 or 1 - success.mean() > self.most:
@@ -64,7 +65,7 @@ class ScatterSettings:
         at_random = (float(is_alike.sum()) - n) / (n * (n - 1))
         # Standard error of a share of n.
         error = np.sqrt(at_random * (1 - at_random) / n)
-        return bool(of_nearest < at_random + self.evidence * error)
+        return bool(of_nearest < at_random + self.excess * error)
 
 
 @dataclass(frozen=True)

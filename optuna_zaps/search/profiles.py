@@ -403,7 +403,7 @@ def _outcomes(constraint_surrogate: SurrogateFactory) -> OutcomeSettings:
         # ball in 5-d 1.42 / 1.42, a half space with the optimum at its border .23 / .22, a simplex
         # .087 / .086, diverging rates .0017 / .0016. With an excess of 0 the first is .0014 on
         # these seeds but .44 on the latter, where one study of 15 stays stuck.
-        scatter=ScatterSettings(most=0.5, evidence=0.5, n_latest=256),
+        scatter=ScatterSettings(most=0.5, excess=0.5, n_latest=256),
         collapses=None,
         max_exponent=2,
         n_typical=32,

@@ -12,7 +12,7 @@ from optuna_zaps.search.failures import CollapseSettings
 from optuna_zaps.search.failures import ScatterSettings
 
 
-SETTINGS = ScatterSettings(most=0.5, evidence=0.0, n_latest=100)
+SETTINGS = ScatterSettings(most=0.5, excess=0.0, n_latest=100)
 LINE = np.array([[0.0], [0.1], [0.5], [0.6], [1.0], [1.1]])
 """Three pairs of nearest neighbours."""
 
@@ -42,8 +42,8 @@ def test_neighbours_tell_whether_failures_have_a_place(
 def test_neighbours_must_end_alike_clearly_more_often() -> None:
     # 2/3 of the neighbours and 0.4 at random, with a standard error of sqrt(0.4 * 0.6 / 6) = 0.2.
     success = ended(0, 0, 0, 1, 1, 1)
-    assert not replace(SETTINGS, evidence=1.3).strike_anywhere(LINE, success)
-    assert replace(SETTINGS, evidence=1.4).strike_anywhere(LINE, success)
+    assert not replace(SETTINGS, excess=1.3).strike_anywhere(LINE, success)
+    assert replace(SETTINGS, excess=1.4).strike_anywhere(LINE, success)
 
 
 def test_most_failures_have_a_place() -> None:
@@ -56,7 +56,7 @@ def test_the_latest_trials_tell() -> None:
     points = np.vstack([LINE, LINE + 5.0])
     success = ended(0, 1, 0, 1, 0, 1, 0, 0, 1, 1, 1, 1)
     assert not replace(SETTINGS, n_latest=6).strike_anywhere(points, success)
-    assert replace(SETTINGS, n_latest=12, evidence=1.0).strike_anywhere(points, success)
+    assert replace(SETTINGS, n_latest=12, excess=1.0).strike_anywhere(points, success)
 
 
 def test_configurations_equally_far_from_each_other_count_alike() -> None:
@@ -64,8 +64,8 @@ def test_configurations_equally_far_from_each_other_count_alike() -> None:
     success = ended(0, 1, 1, 1)
     for order in ([0, 1, 2, 3], [3, 2, 1, 0], [1, 0, 3, 2]):
         # In floating point the shares may differ by their last digit.
-        assert replace(SETTINGS, evidence=1e-9).strike_anywhere(np.eye(4), success[order])
-        assert not replace(SETTINGS, evidence=-1e-9).strike_anywhere(np.eye(4), success[order])
+        assert replace(SETTINGS, excess=1e-9).strike_anywhere(np.eye(4), success[order])
+        assert not replace(SETTINGS, excess=-1e-9).strike_anywhere(np.eye(4), success[order])
 
 
 def test_trials_that_all_gave_values_have_no_failures() -> None:
