@@ -286,8 +286,11 @@ class LargeIntegerGrid(IntegerGrid):
         coarse = self._step * (digit // math.gcd(digit, self._step))
         # Optuna subtracts the lowest value as a float, and the difference is to be exact.
         below = value - (value - _stored(self._low)) % coarse
-        # Odd values from 2^53 on are no floats: those below it may be two steps away.
-        for numbers in ((value, below, below + coarse), (below - coarse, below - 2 * coarse)):
+        # From a power of 2 on, as 2^53, no float may be on the grid: odd values are none.
+        power = 2 ** (abs(value).bit_length() - 1) if value else 1
+        denser = power - 1 - (power - 1 - self._low) % self._step
+        near = tuple(value - k * self._step for k in range(1, 9))
+        for numbers in ((value, below, below + coarse), (below - coarse,), near, (denser,)):
             spelled = [
                 each
                 for number in numbers

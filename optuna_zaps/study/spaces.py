@@ -240,9 +240,8 @@ class DrawnSpace:
         self._seed = searches.seed
         self._function = function
         self._ranges: Mapping[str, BaseDistribution] = {}
-        self._pool = searches.pool(
-            parameters.axes_of(space), conditions, with_proxies=function is not None
-        )
+        axes = parameters.axes_of(space)
+        self._pool = searches.pool(axes, conditions, with_proxies=function is not None)
         self._drawn = DrawnConfigurations(space, conditions)
         self.configurations: Configurations = self._drawn
         parents = sorted({c.parent for c in conditions.values() if c is not None})
@@ -256,8 +255,8 @@ class DrawnSpace:
         ]
         # Proxies are of the whole space, and conditional parameters of no one box.
         is_plain = function is None and not conditions
-        self._local = searches.local(parameters.axes_of(space)) if is_plain else None
-        self._is_number = [axis.is_numeric for axis in parameters.axes_of(space).values()]
+        self._local = searches.local(axes) if is_plain else None
+        self._is_number = [axis.is_numeric for axis in axes.values()]
         self._known_points: tuple[Sequence[Mapping[str, Any]], FloatArray]
         self._known_points = [], np.empty((0, len(space)))
         self._reference: ProxyTable | None = None

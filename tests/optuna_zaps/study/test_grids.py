@@ -149,6 +149,8 @@ def distributions(draw: st.DrawFn) -> BaseDistribution:
 @settings(max_examples=150, deadline=None)
 @example(IntDistribution(-1, 11829001798568703), [1.0])  # an end that no float holds
 @example(IntDistribution(7087199656513421, 2**53 + 3, step=2), [1.0])  # nor the one before it
+@example(IntDistribution(7087199656513421, 2**53 + 2**45 + 1, step=2), [0.99, 1.0])  # nor others
+@example(IntDistribution(13811996650363091, 44433600737201861, step=3), [1.0])
 @given(distributions(), st.lists(st.floats(0, 1), min_size=1, max_size=20))
 def test_any_coordinate_is_a_value_that_optuna_accepts(
     distribution: BaseDistribution, coordinates: list[float]
